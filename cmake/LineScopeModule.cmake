@@ -1,0 +1,27 @@
+# linescope_module(NAME deps...): the static library ls_NAME from src/NAME/*.cc, including `src/` as the root of includes.
+# A module without .cc files becomes an interface library. The edges between modules are checked by tools/check_modules.
+function(linescope_module name)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc" "${CMAKE_CURRENT_SOURCE_DIR}/layout/*.cc")
+  if(sources)
+    add_library(ls_${name} STATIC ${sources})
+    target_include_directories(ls_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(ls_${name} PUBLIC ${ARGN} PRIVATE linescope_flags)
+  else()
+    add_library(ls_${name} INTERFACE)
+    target_include_directories(ls_${name} INTERFACE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(ls_${name} INTERFACE ${ARGN})
+  endif()
+endfunction()
+
+# linescope_unit_test(MODULE libs...): the executable MODULE_test from tests/unit/MODULE/*_test.cc.
+function(linescope_unit_test module)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/${module}/*_test.cc")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${module}_test ${sources})
+  target_include_directories(${module}_test PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${module}_test PRIVATE ls_${module} ${ARGN} GTest::gmock GTest::gtest_main linescope_flags)
+  target_compile_definitions(${module}_test PRIVATE LINESCOPE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
+  gtest_discover_tests(${module}_test TEST_PREFIX "${module}." DISCOVERY_TIMEOUT 60)
+endfunction()

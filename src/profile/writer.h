@@ -1,0 +1,44 @@
+#pragma once
+// Writes a profile while a run goes on. FORMAT.md describes the database. Not thread-safe: one thread owns a writer.
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "profile/model.h"
+
+namespace linescope {
+
+class ProfileWriter {
+ public:
+  // Creates `path` (refused when it exists and is not a profile, or its folder cannot be written). The profile is in state `recording`
+  // until Finish.
+  static Result<std::unique_ptr<ProfileWriter>> Create(const std::filesystem::path& path,
+                                                       const RunInfo& run);
+  virtual ~ProfileWriter() = default;
+
+  virtual ProcessId AddProcess(const ProcessInfo& info) = 0;
+  virtual ThreadId AddThread(const ThreadInfo& info) = 0;
+  virtual void SetThreadName(ThreadId thread, const std::string& name) = 0;
+  virtual void EndThread(ThreadId thread, int64_t end_ns) = 0;
+  virtual void EndProcess(ProcessId process, int64_t end_ns, std::optional<int> exit_code,
+                          std::optional<int> term_signal) = 0;
+  // Equal identities (file, qualified name, first line) give the same id.
+  virtual FunctionId AddFunction(const FunctionInfo& info) = 0;
+  // Equal (parent, function, line) give the same id. Parents come before children.
+  virtual StackId AddStack(const StackNode& node) = 0;
+  virtual SourceId AddSource(const SourceSnapshot& snapshot) = 0;
+  virtual void AddDiagnostic(const Diagnostic& diagnostic) = 0;
+  virtual void AddDrops(DropReason reason, uint64_t count) = 0;
+  // Samples taken in [begin_ns, end_ns) since the start of the run; they are put into the time bucket of begin_ns.
+  virtual void AddSamples(int64_t begin_ns, int64_t end_ns, std::span<const SampleCell> cells) = 0;
+  // Makes everything added so far durable. On a full disk it fails with kIo; what was committed before stays readable, what
+  // was not is kept and tried again by the next Commit.
+  virtual Status Commit() = 0;
+  // Updates title, scope or other facts of the run.
+  virtual void UpdateRun(const RunInfo& run) = 0;
+  // Commits, writes how the run ended, and closes into one file (no -wal or -shm beside it).
+  virtual Status Finish(const RunEnd& end) = 0;
+};
+
+}  // namespace linescope
