@@ -1,9 +1,12 @@
 #pragma once
-// The words of a profile, shared by the writer, the reader and everything that presents one. All times are nanoseconds; all ids are dense and
-// start at 0 within one profile. "Unavailable" is std::nullopt here and NULL in the database, never 0.
+// The words of a profile, shared by the writer, the reader and everything that presents one. All
+// times are nanoseconds; all ids are dense and start at 0 within one profile. "Unavailable" is
+// std::nullopt here and NULL in the database, never 0.
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace linescope {
@@ -13,45 +16,54 @@ using ThreadId = uint32_t;    // row of `thread`, not the kernel's tid
 using FunctionId = uint32_t;  // one code object's identity: file, qualified name, first line
 using StackId = uint32_t;     // node of the stack tree
 using SourceId = uint32_t;
-inline constexpr StackId kNoStack = UINT32_MAX;  // parent of a root; stack of a thread without Python frames
+// Parent of a root; stack of a thread without Python frames.
+inline constexpr StackId kNoStack = UINT32_MAX;
 
 // What a thread was doing at the moment of a sample.
 enum class ThreadState : uint8_t {
-  kUnknown = 0,   // could not be told
-  kRunning = 1,   // on a CPU, or ready and preempted
-  kWaiting = 2,   // off the CPU: in a system call, on a lock, asleep
-  kGilWait = 3,   // off the CPU, wanting the GIL
+  kUnknown = 0,  // could not be told
+  kRunning = 1,  // on a CPU, or ready and preempted
+  kWaiting = 2,  // off the CPU: in a system call, on a lock, asleep
+  kGilWait = 3,  // off the CPU, wanting the GIL
 };
+inline constexpr size_t kThreadStateCount = 4;
+// "unknown", "running", "waiting", "gil wait".
+const char* ThreadStateName(ThreadState state);
 
 enum class ProfileState : uint8_t { kRecording, kComplete, kInterrupted };
+// "recording", "complete", "interrupted".
+const char* ProfileStateName(ProfileState state);
 
 enum class SourceKind : uint8_t { kPython, kNotebook };
 
-// Why a due sample is not in the profile. Names are stable: they are stored as text (DropReasonName).
+// Why a due sample is not in the profile. Names are stable: they are stored as text
+// (DropReasonName).
 enum class DropReason : uint8_t {
-  kMissedTick,      // the deadline had passed before the sampler woke up
-  kUnreadable,      // the thread state or its frames could not be read
-  kTorn,            // no consistent stack could be decided from the image
-  kThreadEnded,     // the thread ended between listing and reading
-  kStarting,        // the interpreter was not initialised yet
+  kMissedTick,   // the deadline had passed before the sampler woke up
+  kUnreadable,   // the thread state or its frames could not be read
+  kTorn,         // no consistent stack could be decided from the image
+  kThreadEnded,  // the thread ended between listing and reading
+  kStarting,     // the interpreter was not initialised yet
   kCount
 };
 const char* DropReasonName(DropReason reason);
+// nullopt: a reason of a later version of LineScope.
+std::optional<DropReason> DropReasonFromName(std::string_view name);
 
 struct RunInfo {
   std::string title;
-  std::vector<std::string> command;   // as typed, without LineScope's own options
+  std::vector<std::string> command;  // as typed, without LineScope's own options
   std::string working_directory;
   std::string host;
   std::string linescope_version;
   std::string collector = "sampler";
   std::string method = "Sampling";
-  std::string mode = "wall";            // wall, cpu
-  std::string consistency = "auto";     // as asked
-  double rate_hz = 0;                   // as asked
-  int64_t started_unix_ns = 0;          // CLOCK_REALTIME
+  std::string mode = "wall";         // wall, cpu
+  std::string consistency = "auto";  // as asked
+  double rate_hz = 0;                // as asked
+  int64_t started_unix_ns = 0;       // CLOCK_REALTIME
   bool attached = false;
-  std::string project_root;             // scope, as decided
+  std::string project_root;  // scope, as decided
   std::vector<std::string> includes, excludes;
   std::vector<std::pair<std::string, std::string>> labels;
 };
@@ -61,23 +73,23 @@ struct ProcessInfo {
   std::optional<ProcessId> parent;
   std::vector<std::string> command;
   std::string executable;
-  std::string python_version;           // "3.13.0"; empty: not Python
-  int64_t start_ns = 0;                 // since the start of the run
+  std::string python_version;  // "3.13.0"; empty: not Python
+  int64_t start_ns = 0;        // since the start of the run
 };
 
 struct ThreadInfo {
   ProcessId process = 0;
   int tid = 0;
-  std::string name;                     // Python's name, else the kernel's comm
+  std::string name;  // Python's name, else the kernel's comm
   bool is_main = false;
   int64_t start_ns = 0;
 };
 
 struct FunctionInfo {
-  std::string file;                     // co_filename as the interpreter has it
+  std::string file;  // co_filename as the interpreter has it
   std::string name, qualified_name;
   int32_t first_line = 0;
-  bool in_project = false;              // decided when first seen
+  bool in_project = false;  // decided when first seen
 };
 
 // One stack node: `line` of `function`, called by `parent`. line 0: unknown.
@@ -94,27 +106,32 @@ struct SampleCell {
   ThreadState state = ThreadState::kUnknown;
   uint64_t count = 0;
   int64_t wall_ns = 0;
-  int64_t cpu_ns = 0;                   // 0 for states off the CPU
+  int64_t cpu_ns = 0;  // 0 for states off the CPU
 };
 
 struct SourceSnapshot {
-  std::string path;                     // as in FunctionInfo::file
-  std::string resolved_path;            // where it was read from
-  std::string text;                     // bytes as on disk
+  std::string path;           // as in FunctionInfo::file
+  std::string resolved_path;  // where it was read from
+  std::string text;           // bytes as on disk; empty with a note and not verified: unavailable
   SourceKind kind = SourceKind::kPython;
   bool in_project = false;
-  std::optional<bool> verified;         // false: changed after it was loaded
-  std::string note;                     // why unavailable or unverified, for the reader
+  std::optional<bool> verified;  // false: changed after it was loaded
+  std::string note;              // why unavailable or unverified, for the reader
 };
 
 struct RunEnd {
   ProfileState state = ProfileState::kComplete;
   int64_t elapsed_ns = 0;
-  std::optional<int> exit_code;         // of the root process
+  std::optional<int> exit_code;  // of the root process
   std::optional<int> term_signal;
-  std::string error;                    // "killed by SIGSEGV", "exit status 7"; empty when all is well
+  std::string error;  // "killed by SIGSEGV", "exit status 7"; empty when all is well
   uint64_t ticks_due = 0, ticks_taken = 0;
   uint64_t samples = 0;
+  // False only in what a reader returns for a profile whose recorder was killed: then ticks_due and
+  // ticks_taken were never written.
+  bool ticks_known = true;
+  std::optional<double> rate_reached_hz;  // ticks taken per second of sampled time
+  std::string consistency_used;           // "pinned", "pinned 97 %, free 3 %"; empty: not known
 };
 
 // Level: "info", "warning", "error". Shown in the report, in this order.

@@ -1,5 +1,6 @@
 #pragma once
-// Writes a profile while a run goes on. FORMAT.md describes the database. Not thread-safe: one thread owns a writer.
+// Writes a profile while a run goes on. FORMAT.md describes the database. Not thread-safe: one
+// thread owns a writer.
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -11,8 +12,8 @@ namespace linescope {
 
 class ProfileWriter {
  public:
-  // Creates `path` (refused when it exists and is not a profile, or its folder cannot be written). The profile is in state `recording`
-  // until Finish.
+  // Creates `path` (refused when it exists and is not a profile, or its folder cannot be written).
+  // The profile is in state `recording` until Finish.
   static Result<std::unique_ptr<ProfileWriter>> Create(const std::filesystem::path& path,
                                                        const RunInfo& run);
   virtual ~ProfileWriter() = default;
@@ -30,10 +31,11 @@ class ProfileWriter {
   virtual SourceId AddSource(const SourceSnapshot& snapshot) = 0;
   virtual void AddDiagnostic(const Diagnostic& diagnostic) = 0;
   virtual void AddDrops(DropReason reason, uint64_t count) = 0;
-  // Samples taken in [begin_ns, end_ns) since the start of the run; they are put into the time bucket of begin_ns.
+  // Samples taken in [begin_ns, end_ns) since the start of the run; they are put into the time
+  // bucket of begin_ns.
   virtual void AddSamples(int64_t begin_ns, int64_t end_ns, std::span<const SampleCell> cells) = 0;
-  // Makes everything added so far durable. On a full disk it fails with kIo; what was committed before stays readable, what
-  // was not is kept and tried again by the next Commit.
+  // Makes everything added so far durable. On a full disk it fails with kIo; what was committed
+  // before stays readable, what was not is kept and tried again by the next Commit.
   virtual Status Commit() = 0;
   // Updates title, scope or other facts of the run.
   virtual void UpdateRun(const RunInfo& run) = 0;

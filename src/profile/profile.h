@@ -1,0 +1,128 @@
+#pragma once
+// A profile in memory, added up for presentation: what the reader computes in one pass over the
+// stack tree. Plain data, independent of the database; equal input gives equal contents in equal
+// order.
+//
+// Three costs are kept for a line, a function and a file:
+//   self       the leaf frame is there;
+//   project    the innermost *project* frame is there: its own time and that of the library code it
+//              calls, but not that of other project frames. This is the report's Time;
+//   inclusive  it is anywhere on the stack, counted once a stack however often it recurs.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/model.h"
+
+namespace linescope {
+
+// What "Time" means. In a profile of mode cpu only running samples count, and their CPU time.
+enum class Weight : uint8_t { kWall, kCpu };
+
+// "cpu" → kCpu, everything else kWall.
+Weight WeightOfMode(const std::string& mode);
+
+struct Cost {
+  uint64_t samples = 0;
+  int64_t wall_ns = 0;
+  int64_t cpu_ns = 0;
+
+  Cost& operator+=(const Cost& other) {
+    samples += other.samples;
+    wall_ns += other.wall_ns;
+    cpu_ns += other.cpu_ns;
+    return *this;
+  }
+  bool operator==(const Cost&) const = default;
+  [[nodiscard]] int64_t Time(Weight weight) const {
+    return weight == Weight::kCpu ? cpu_ns : wall_ns;
+  }
+};
+
+using FileId = uint32_t;  // index of Profile::files
+
+// Call tree as parallel arrays indexed by StackId; a parent's id is smaller than its children's.
+struct StackTree {
+  std::vector<StackId> parent;  // kNoStack: a root
+  std::vector<FunctionId> function;
+  std::vector<int32_t> line;  // 0: unknown
+  // The innermost stack at or above this one that is a project frame; kNoStack: none is.
+  std::vector<StackId> project;
+
+  [[nodiscard]] size_t size() const { return parent.size(); }
+};
+
+// Samples of the whole run with equal stack, thread and state.
+struct StackCost {
+  StackId stack = kNoStack;
+  ThreadId thread = 0;
+  ThreadState state = ThreadState::kUnknown;
+  Cost cost;
+};
+
+struct LineStats {
+  FileId file = 0;
+  int32_t line = 0;  // 0: unknown
+  bool in_project = false;
+  Cost self, project, inclusive;
+};
+
+struct FunctionStats {
+  FunctionId function = 0;
+  FileId file = 0;
+  Cost self, project, inclusive;
+};
+
+struct FileStats {
+  std::string path;  // FunctionInfo::file
+  bool in_project = false;
+  std::optional<SourceId> source;  // the snapshot of this path, when there is one
+  Cost self, project, inclusive;
+};
+
+struct TimelineBucket {
+  int64_t start_ns = 0;  // since the start of the run
+  std::array<Cost, kThreadStateCount> by_state;
+};
+
+struct Profile {
+  Weight weight = Weight::kWall;
+  std::vector<FunctionInfo> functions;  // by FunctionId
+  std::vector<FileId> function_file;    // by FunctionId
+  StackTree stacks;
+  std::vector<StackCost> stack_costs;  // by stack, thread, state; threads without frames last
+  std::vector<FileStats> files;        // by path
+  std::vector<LineStats> lines;        // by file, line
+  std::vector<FunctionStats> function_stats;  // by FunctionId; functions that were sampled
+  int64_t bucket_width_ns = 0;
+  std::vector<TimelineBucket> timeline;  // buckets with samples, in order of time
+  Cost total;                            // of every counted sample
+  Cost project;                          // of those with a project frame on the stack
+  Cost without_frames;                   // of threads without Python frames
+
+  [[nodiscard]] int64_t Time(const Cost& cost) const { return cost.Time(weight); }
+};
+
+// Input of Aggregate: one row of the sample table.
+struct SampleRow {
+  int64_t bucket = 0;
+  SampleCell cell;
+};
+
+// Fills everything that follows from `functions`, `stacks` (all but `project`) and the rows: adds
+// one row at a time, then Finish computes the rest. Ids must be in range and parents smaller than
+// children; the reader has checked it.
+class Aggregator {
+ public:
+  Aggregator(Weight weight, std::vector<FunctionInfo> functions, StackTree stacks,
+             int64_t bucket_width_ns);
+  void Add(const SampleRow& row);
+  Profile Finish();
+
+ private:
+  Profile profile_;
+};
+
+}  // namespace linescope
