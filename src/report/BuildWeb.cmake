@@ -1,0 +1,57 @@
+# Brings the report's page, app.js and app.css, into DIST. Run by CMakeLists.txt with cmake -P, as one of
+#   FROM, DIST:                    takes them from the folder FROM
+#   NODE, NPM, WEB, COPY, STAMP:   installs the packages of WEB's lock file in COPY and touches STAMP
+#   NODE, NPM, WEB, COPY, DIST:    builds them from WEB's sources in COPY
+# The sources' own folder is never written to.
+cmake_minimum_required(VERSION 3.25)
+
+function(npm)
+  get_filename_component(node_folder "${NODE}" DIRECTORY)
+  set(ENV{PATH} "${node_folder}:$ENV{PATH}")
+  list(JOIN ARGN " " arguments)
+  execute_process(COMMAND "${NPM}" ${ARGN} WORKING_DIRECTORY "${COPY}" RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "npm ${arguments} failed (${code}) in ${COPY}:\n${output}")
+  endif()
+endfunction()
+
+# Text that would end the element which holds the file, or change how a browser reads the rest of it.
+function(refuse_markup file)
+  file(READ "${file}" text)
+  string(TOLOWER "${text}" text)
+  foreach(mark "</script" "</style" "<!--")
+    string(FIND "${text}" "${mark}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${file} holds \"${mark}\", which must not stand in a report")
+    endif()
+  endforeach()
+endfunction()
+
+if(STAMP)
+  file(MAKE_DIRECTORY "${COPY}")
+  file(COPY "${WEB}/package.json" "${WEB}/package-lock.json" DESTINATION "${COPY}")
+  npm(ci --ignore-scripts --no-audit --no-fund)
+  file(TOUCH "${STAMP}")
+  return()
+endif()
+
+file(MAKE_DIRECTORY "${DIST}")
+if(FROM)
+  set(built "${FROM}")
+else()
+  file(GLOB old LIST_DIRECTORIES true "${COPY}/*")
+  list(REMOVE_ITEM old "${COPY}/node_modules")
+  file(REMOVE_RECURSE ${old})
+  file(COPY "${WEB}/" DESTINATION "${COPY}" PATTERN node_modules EXCLUDE PATTERN dist EXCLUDE PATTERN test EXCLUDE)
+  set(built "${COPY}/dist")
+  set(ENV{OUT_DIR} "${built}")
+  npm(run build)
+endif()
+foreach(name app.js app.css)
+  if(NOT EXISTS "${built}/${name}")
+    message(FATAL_ERROR "the report's page has no ${name} in ${built}")
+  endif()
+  refuse_markup("${built}/${name}")
+  file(COPY_FILE "${built}/${name}" "${DIST}/${name}" ONLY_IF_DIFFERENT)
+  file(TOUCH_NOCREATE "${DIST}/${name}")
+endforeach()

@@ -1,0 +1,363 @@
+#include "report/report_model.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "profile/stats.h"
+#include "report/hot_lines.h"
+#include "report/outcome.h"
+#include "report/parallel.h"
+
+namespace linescope {
+namespace {
+
+ReportMetrics MetricsOf(const Profile& profile, const Cost& project, const Cost& inclusive) {
+  ReportMetrics metrics;
+  metrics.samples = project.samples;
+  if (project.samples > 0) metrics.time_ns = profile.Time(project);
+  if (inclusive.samples > 0) metrics.total_ns = profile.Time(inclusive);
+  return metrics;
+}
+
+ReportCost CostOf(const Profile& profile, const Cost& cost) {
+  return {.time_ns = profile.Time(cost), .samples = cost.samples};
+}
+
+// Builds one model; each Add method fills one part and relies on those before it.
+class ModelBuilder {
+ public:
+  ModelBuilder(ProfileReader& reader, Profile profile, const ModelOptions& options)
+      : reader_(reader), profile_(std::move(profile)), options_(options) {}
+
+  Result<ReportModel> Build() && {
+    AddRun();
+    AddFiles();
+    ReadSources();
+    AddLines();
+    AddFunctions();
+    AddTotals();
+    LS_CHECK_OK(AddTimeline());
+    AddHotLines();
+    return std::move(model_);
+  }
+
+ private:
+  static constexpr uint32_t kNoFile = UINT32_MAX;
+
+  void AddRun() {
+    model_.run = reader_.run();
+    model_.end = reader_.end();
+    model_.diagnostics = reader_.diagnostics();
+    DescribeOutcome(reader_, model_);
+  }
+
+  void AddFiles() {
+    std::map<std::string, std::pair<const FileStats*, std::optional<SourceId>>> by_path;
+    for (const FileStats& file : profile_.files) {
+      if (file.in_project) by_path[file.path] = {&file, file.source};
+    }
+    const auto& sources = reader_.sources();
+    for (SourceId id = 0; id < sources.size(); ++id) {
+      if (!sources[id].in_project) continue;
+      auto& [stats, source] = by_path[sources[id].path];
+      if (!source) source = id;
+    }
+
+    file_of_.assign(profile_.files.size(), kNoFile);
+    std::vector<std::string> paths;
+    for (const auto& [path, entry] : by_path) {
+      const auto& [stats, source] = entry;
+      ReportFile file;
+      file.path = path;
+      if (stats != nullptr) {
+        file_of_[static_cast<size_t>(stats - profile_.files.data())] =
+            static_cast<uint32_t>(model_.files.size());
+        file.metrics = MetricsOf(profile_, stats->project, stats->inclusive);
+      }
+      if (source) {
+        file.kind = sources[*source].kind;
+        file.verified = sources[*source].verified;
+        file.note = sources[*source].note;
+      } else {
+        file.note = "its source was not captured";
+      }
+      source_of_.push_back(source);
+      model_.files.push_back(std::move(file));
+      paths.push_back(path);
+    }
+    std::vector<std::string> labels = UniqueSuffixes(paths);
+    for (size_t i = 0; i < labels.size(); ++i) model_.files[i].label = std::move(labels[i]);
+  }
+
+  void ReadSources() {
+    std::vector<std::pair<ReportFile*, std::string>> texts;
+    for (size_t i = 0; i < model_.files.size(); ++i) {
+      ReportFile& file = model_.files[i];
+      if (!source_of_[i] || !reader_.sources()[*source_of_[i]].has_text) continue;
+      Result<std::string> text = reader_.SourceText(*source_of_[i]);
+      if (text) {
+        texts.emplace_back(&file, *std::move(text));
+      } else {
+        file.note = text.error().what;
+      }
+    }
+    ParallelFor(texts.size(), options_.threads, [&](size_t i) {
+      auto& [file, bytes] = texts[i];
+      ReportSource source{.text = DecodeSource(bytes), .index = {}};
+      source.index = IndexPython(source.text);
+      file->source = std::move(source);
+      bytes = {};
+    });
+    for (const auto& [file, bytes] : texts) {
+      const std::string& mended = file->source->text.note;
+      if (!mended.empty()) file->note += (file->note.empty() ? "" : "; ") + mended;
+    }
+  }
+
+  void AddLines() {
+    for (const LineStats& line : profile_.lines) {
+      const uint32_t file = file_of_[line.file];
+      if (file == kNoFile || line.line <= 0) continue;
+      const ReportMetrics metrics = MetricsOf(profile_, line.project, line.inclusive);
+      if (!metrics.total_ns && !metrics.time_ns) continue;
+      model_.files[file].lines.push_back({static_cast<uint32_t>(line.line), metrics});
+    }
+  }
+
+  ReportFunction SampledFunction(const FunctionStats& stats, uint32_t file) {
+    const FunctionInfo& info = profile_.functions[stats.function];
+    ReportFunction function;
+    function.name = info.qualified_name.empty() ? info.name : info.qualified_name;
+    function.file = file;
+    function.line = static_cast<uint32_t>(std::max(info.first_line, 1));
+    function.metrics = MetricsOf(profile_, stats.project, stats.inclusive);
+    if (info.name == "<module>") function.kind = ReportFunctionKind::kModule;
+    const auto& source = model_.files[file].source;
+    if (!source) return function;
+    const Definition* definition =
+        source->index.FindDefinition(info.name, function.line, info.qualified_name);
+    if (definition == nullptr) return function;
+    Describe(*source, *definition, function);
+    return function;
+  }
+
+  static void Describe(const ReportSource& source, const Definition& definition,
+                       ReportFunction& function) {
+    function.line = definition.line;
+    function.last_line = definition.last_line;
+    function.definition = static_cast<uint32_t>(&definition - source.index.definitions.data());
+    switch (definition.kind) {
+      case DefinitionKind::kFunction:
+        function.kind = ReportFunctionKind::kFunction;
+        break;
+      case DefinitionKind::kAsyncFunction:
+        function.kind = ReportFunctionKind::kAsyncFunction;
+        break;
+      case DefinitionKind::kClass:
+        function.kind = ReportFunctionKind::kClass;
+        break;
+      case DefinitionKind::kLambda:
+        function.kind = ReportFunctionKind::kLambda;
+        break;
+      case DefinitionKind::kComprehension:
+        function.kind = ReportFunctionKind::kComprehension;
+        break;
+    }
+  }
+
+  void AddFunctions() {
+    std::vector<std::vector<bool>> seen(model_.files.size());
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (model_.files[i].source) seen[i].resize(model_.files[i].source->index.definitions.size());
+    }
+    for (const FunctionStats& stats : profile_.function_stats) {
+      const uint32_t file = file_of_[stats.file];
+      if (file == kNoFile) continue;
+      ReportFunction function = SampledFunction(stats, file);
+      if (function.definition) seen[file][*function.definition] = true;
+      model_.functions.push_back(std::move(function));
+    }
+    for (uint32_t file = 0; file < seen.size(); ++file) {
+      for (size_t i = 0; i < seen[file].size(); ++i) {
+        const ReportSource& source = *model_.files[file].source;
+        const Definition& definition = source.index.definitions[i];
+        if (seen[file][i] || (definition.kind != DefinitionKind::kFunction &&
+                              definition.kind != DefinitionKind::kAsyncFunction)) {
+          continue;
+        }
+        ReportFunction function;
+        function.name = definition.qualified_name;
+        function.file = file;
+        Describe(source, definition, function);
+        model_.functions.push_back(std::move(function));
+      }
+    }
+    std::ranges::stable_sort(
+        model_.functions, [](const ReportFunction& a, const ReportFunction& b) {
+          return std::tie(a.file, a.line, a.name) < std::tie(b.file, b.line, b.name);
+        });
+  }
+
+  void AddTotals() {
+    ReportTotals& totals = model_.totals;
+    totals.all = CostOf(profile_, profile_.total);
+    totals.project = CostOf(profile_, profile_.project);
+    totals.no_python = CostOf(profile_, profile_.without_frames);
+    totals.outside = {
+        .time_ns = totals.all.time_ns - totals.project.time_ns - totals.no_python.time_ns,
+        .samples = totals.all.samples - totals.project.samples - totals.no_python.samples};
+    for (const ProcessRecord& process : reader_.processes())
+      model_.processes.push_back({process, {}});
+    for (const ThreadRecord& thread : reader_.threads()) model_.threads.push_back({thread, {}, {}});
+    for (const StackCost& stack : profile_.stack_costs) {
+      const ReportCost cost = CostOf(profile_, stack.cost);
+      ReportThread& thread = model_.threads[stack.thread];
+      ReportProcess& process = model_.processes[thread.info.process];
+      for (ReportCost* sum : {&thread.cost, &process.cost}) {
+        sum->time_ns += cost.time_ns;
+        sum->samples += cost.samples;
+      }
+    }
+  }
+
+  // The line that a sample's project time goes to: file in the upper half, line in the lower.
+  std::optional<uint64_t> ProjectLine(StackId stack) const {
+    if (stack == kNoStack) return std::nullopt;
+    const StackId frame = profile_.stacks.project[stack];
+    if (frame == kNoStack) return std::nullopt;
+    const uint32_t file = file_of_[profile_.function_file[profile_.stacks.function[frame]]];
+    const int32_t line = profile_.stacks.line[frame];
+    if (file == kNoFile || line <= 0) return std::nullopt;
+    return uint64_t{file} << 32 | static_cast<uint32_t>(line);
+  }
+
+  // One pass over the samples: the timeline, and the states of threads. Neighbouring buckets are
+  // joined until there are few enough.
+  Status AddTimeline() {
+    if (profile_.timeline.empty()) return {};
+    const int64_t width = std::max<int64_t>(profile_.bucket_width_ns, 1);
+    const int64_t first = profile_.timeline.front().start_ns / width;
+    const int64_t span = profile_.timeline.back().start_ns / width - first + 1;
+    const auto limit = static_cast<int64_t>(std::max<size_t>(options_.timeline_buckets, 1));
+    const int64_t step = (span + limit - 1) / limit;
+    const int64_t run_end = model_.end.elapsed_ns;
+
+    std::map<int64_t, ReportBucket> buckets;
+    std::map<int64_t, std::unordered_map<uint64_t, int64_t>> line_time;
+    LS_CHECK_OK(reader_.ForEachSample([&](const SampleRow& row) {
+      const SampleCell& cell = row.cell;
+      const Cost cost{.samples = cell.count, .wall_ns = cell.wall_ns, .cpu_ns = cell.cpu_ns};
+      model_.threads[cell.thread].states.Add(cell.state, cell.wall_ns);
+      model_.totals.states.Add(cell.state, cell.wall_ns);
+      const int64_t slot = (row.bucket - first) / step;
+      ReportBucket& bucket = buckets[slot];
+      bucket.states.Add(cell.state, cell.wall_ns);
+      if (profile_.weight == Weight::kCpu && cell.state != ThreadState::kRunning) return;
+      bucket.samples += cell.count;
+      if (const auto line = ProjectLine(cell.stack)) line_time[slot][*line] += profile_.Time(cost);
+    }));
+    for (auto& [slot, bucket] : buckets) {
+      bucket.start_ns = (first + slot * step) * width;
+      bucket.end_ns = bucket.start_ns + step * width;
+      if (run_end > bucket.start_ns) bucket.end_ns = std::min(bucket.end_ns, run_end);
+      bucket.hottest = Hottest(line_time[slot]);
+      model_.timeline.push_back(bucket);
+    }
+    return {};
+  }
+
+  static std::optional<ReportBucket::Place> Hottest(
+      const std::unordered_map<uint64_t, int64_t>& line_time) {
+    std::optional<std::pair<int64_t, uint64_t>> best;  // time, line; equal times: the first line
+    for (const auto& [line, time] : line_time) {
+      if (time > 0 && (!best || time > best->first || (time == best->first && line < best->second)))
+        best = {time, line};
+    }
+    if (!best) return std::nullopt;
+    return ReportBucket::Place{.file = static_cast<uint32_t>(best->second >> 32),
+                               .line = static_cast<uint32_t>(best->second)};
+  }
+
+  void AddHotLines() {
+    for (const RankedLine& ranked : TopLines(profile_, {})) {
+      if (model_.hot.size() == options_.hot_lines) break;
+      const uint32_t file = file_of_[ranked.stats->file];
+      if (file == kNoFile || ranked.stats->line <= 0 || ranked.time_ns <= 0) continue;
+      const ReportMetrics metrics =
+          MetricsOf(profile_, ranked.stats->project, ranked.stats->inclusive);
+      model_.hot.push_back(
+          QuoteLine(model_.files[file], file, static_cast<uint32_t>(ranked.stats->line), metrics));
+    }
+  }
+
+  ProfileReader& reader_;
+  const Profile profile_;
+  const ModelOptions options_;
+  ReportModel model_;
+  std::vector<uint32_t> file_of_;                   // by profile file: model file or kNoFile
+  std::vector<std::optional<SourceId>> source_of_;  // by model file
+};
+
+}  // namespace
+
+void ReportStates::Add(ThreadState state, int64_t wall_ns) {
+  switch (state) {
+    case ThreadState::kRunning:
+      running_ns += wall_ns;
+      return;
+    case ThreadState::kWaiting:
+      waiting_ns += wall_ns;
+      return;
+    case ThreadState::kGilWait:
+      gil_ns += wall_ns;
+      return;
+    case ThreadState::kUnknown:
+      unknown_ns += wall_ns;
+      return;
+  }
+}
+
+std::string TitleOf(const ReportModel& model) {
+  if (!model.run.title.empty()) return model.run.title;
+  if (model.run.command.empty() || model.run.command[0].empty()) return "Python program";
+  const std::string& program = model.run.command[0];
+  return program.substr(program.rfind('/') + 1);
+}
+
+std::vector<std::string> UniqueSuffixes(const std::vector<std::string>& paths) {
+  std::vector<std::string> labels(paths.size());
+  std::vector<size_t> open(paths.size());
+  std::vector<size_t> start(paths.size());  // where the suffix tried begins
+  for (size_t i = 0; i < paths.size(); ++i) {
+    open[i] = i;
+    start[i] = paths[i].size();
+  }
+  // A suffix of n parts can only collide with another path's suffix of n parts, so all grow
+  // together.
+  while (!open.empty()) {
+    std::unordered_map<std::string_view, size_t> uses;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      if (start[i] > 0) {
+        const size_t slash = start[i] >= 2 ? paths[i].rfind('/', start[i] - 2) : std::string::npos;
+        start[i] = slash == std::string::npos ? 0 : slash + 1;
+      }
+      ++uses[std::string_view(paths[i]).substr(start[i])];
+    }
+    std::erase_if(open, [&](size_t i) {
+      const std::string_view suffix = std::string_view(paths[i]).substr(start[i]);
+      if (uses[suffix] > 1 && start[i] > 0) return false;
+      labels[i] = suffix;
+      return true;
+    });
+  }
+  return labels;
+}
+
+Result<ReportModel> BuildModel(ProfileReader& reader, const ModelOptions& options) {
+  LS_TRY(profile, reader.Load());
+  return ModelBuilder(reader, std::move(profile), options).Build();
+}
+
+}  // namespace linescope
