@@ -1,0 +1,225 @@
+#include "python/code_cache.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "python/line_table.h"
+
+namespace linescope {
+namespace {
+
+template <class T>
+T Load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// Larger than any code object that compiles: a bound for sanity, not a cut.
+constexpr uint64_t kMaxUnits = uint64_t{1} << 28;
+
+}  // namespace
+
+CodeCache::CodeCache(RemoteMemory* memory, const layout::Table* table)
+    : objects_(memory, table),
+      table_(table),
+      header_size_(table->code.bytecode),
+      slots_(1024),
+      mask_(1023),
+      bad_(kBadSlots) {}
+
+Code* CodeCache::Load(Address address, int64_t now_ns) {
+  if (Code* code = Find(address)) return code;
+  if (address < 4096 || (address & 7) != 0 || address >> 47 != 0) return nullptr;
+  Bad& bad = bad_[Hash(address) % kBadSlots];
+  if (bad.address == address && now_ns < bad.until_ns) return nullptr;
+  std::unique_ptr<Code> code = Read(address);
+  if (code == nullptr) {
+    bad = {address, now_ns + kBadTtlNs};
+    return nullptr;
+  }
+  code->id = static_cast<CodeId>(codes_.size());
+  code->verified_ns = now_ns;
+  Code* raw = code.get();
+  codes_.push_back(std::move(code));
+  Insert(address, raw);
+  return raw;
+}
+
+Code::Fingerprint CodeCache::FingerprintOf(const std::byte* header) const {
+  const layout::Code& at = table_->code;
+  const uint64_t version =
+      at.version == layout::kNone ? 0 : ::linescope::Load<uint32_t>(header + at.version);
+  return {.file = ::linescope::Load<uint64_t>(header + at.file),
+          .name = ::linescope::Load<uint64_t>(header + at.name),
+          .linetable = ::linescope::Load<uint64_t>(header + at.linetable),
+          .line_and_version =
+              uint64_t{::linescope::Load<uint32_t>(header + at.first_line)} | version << 32};
+}
+
+std::unique_ptr<Code> CodeCache::Read(Address address) {
+  const layout::Code& at = table_->code;
+  std::vector<std::byte> header(header_size_);
+  if (!objects_.memory().ReadExact(address, header.data(), header.size())) return nullptr;
+
+  const auto type = ::linescope::Load<Address>(header.data() + table_->objects.type);
+  if (type != code_type_) {
+    if (code_type_ != 0 || objects_.TypeName(address) != "code") return nullptr;
+    code_type_ = type;
+  }
+  auto code = std::make_unique<Code>();
+  code->address = address;
+  code->bytecode = address + at.bytecode;
+  const auto units = ::linescope::Load<uint64_t>(header.data() + table_->objects.var_size);
+  code->nlocalsplus = ::linescope::Load<int32_t>(header.data() + at.nlocalsplus);
+  const auto stacksize = ::linescope::Load<int32_t>(header.data() + at.stacksize);
+  if (units == 0 || units > kMaxUnits || code->nlocalsplus < 0 || stacksize < 0) return nullptr;
+  code->units = static_cast<uint32_t>(units);
+  const int64_t words = at.framesize == layout::kNone
+                            ? int64_t{code->nlocalsplus} + stacksize + table_->frame_specials_words
+                            : ::linescope::Load<int32_t>(header.data() + at.framesize);
+  if (words < static_cast<int64_t>(table_->frame_specials_words) || words > (1 << 28)) {
+    return nullptr;
+  }
+  code->frame_bytes = static_cast<uint32_t>(words * 8);
+  code->first_line = ::linescope::Load<int32_t>(header.data() + at.first_line);
+  code->first_traceable = static_cast<uint32_t>(
+      std::max<int32_t>(0, ::linescope::Load<int32_t>(header.data() + at.first_traceable)));
+  code->fingerprint = FingerprintOf(header.data());
+
+  std::vector<uint8_t> bytecode(units * 2);
+  if (!objects_.memory().ReadExact(code->bytecode, bytecode.data(), bytecode.size())) {
+    return nullptr;
+  }
+  DecodeUnits(bytecode, code.get());
+  if (const auto table = objects_.Bytes(code->fingerprint.linetable)) {
+    code->lines = DecodeLocationTable(*table, code->first_line, code->units);
+  } else {
+    // The table was freed or is unreadable: the function is known, its lines are not.
+    code->lines.assign(code->units, kNoLine);
+  }
+  code->file = objects_.Str(code->fingerprint.file).value_or("<unreadable>");
+  code->name = objects_.Str(code->fingerprint.name).value_or("<unreadable>");
+  code->qualified_name =
+      objects_.Str(::linescope::Load<Address>(header.data() + at.qualname)).value_or(code->name);
+  // 3.13 and later push such a frame for an inlined Class(): named and filed `__init__`, no lines.
+  code->shim = code->first_line == 0 && code->file == code->name;
+  code->dynamic =
+      code->file.empty() || (code->file.front() == '<' && !code->file.starts_with("<frozen "));
+  return code;
+}
+
+void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const {
+  code->flags.assign(code->units, 0);
+  bool opaque = false;
+  for (size_t unit = 0; unit < code->units;) {
+    const uint8_t info = table_->opcodes[bytecode[unit * 2]];
+    uint8_t flags = 0;
+    switch (static_cast<OpcodeKind>(info >> 4)) {
+      case OpcodeKind::kPush:
+        flags = kUnitPush;
+        break;
+      case OpcodeKind::kIterate:
+        flags = kUnitIterate;
+        break;
+      case OpcodeKind::kReturn:
+        flags = kUnitReturn;
+        break;
+      case OpcodeKind::kOpaque:
+        opaque = true;
+        break;
+      case OpcodeKind::kOther:
+        break;
+    }
+    const size_t end = std::min<size_t>(code->units, unit + 1 + (info & 0xf));
+    for (; unit < end; ++unit) code->flags[unit] = flags;
+  }
+  // A hidden opcode hides its number of cache units too, so nothing after it is certain.
+  if (opaque) code->flags.assign(code->units, kUnitOpaque);
+}
+
+bool CodeCache::Verify(Code* code, int64_t now_ns) {
+  std::byte header[256];
+  if (header_size_ > sizeof header ||
+      !objects_.memory().ReadExact(code->address, header, header_size_) ||
+      FingerprintOf(header) != code->fingerprint) {
+    Erase(code->address);
+    return false;
+  }
+  code->verified_ns = now_ns;
+  return true;
+}
+
+size_t CodeCache::VerifyAll(int64_t now_ns, int64_t older_than_ns) {
+  std::vector<Code*> due;
+  for (const Slot& slot : slots_) {
+    if (slot.address != 0 && slot.code->verified_ns < older_than_ns) due.push_back(slot.code);
+  }
+  constexpr size_t kBatch = 256;
+  std::vector<RemoteRange> ranges;
+  std::vector<std::byte> bytes(kBatch * header_size_);
+  size_t forgotten = 0;
+  for (size_t from = 0; from < due.size(); from += kBatch) {
+    const size_t count = std::min(kBatch, due.size() - from);
+    ranges.clear();
+    for (size_t i = 0; i < count; ++i) ranges.push_back({due[from + i]->address, header_size_});
+    const ssize_t got = objects_.memory().Read(ranges, bytes.data());
+    if (got != static_cast<ssize_t>(count * header_size_)) {
+      // One of them lies in memory that is gone: find it one by one.
+      for (size_t i = 0; i < count; ++i) forgotten += Verify(due[from + i], now_ns) ? 0 : 1;
+      continue;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      Code* code = due[from + i];
+      if (FingerprintOf(bytes.data() + i * header_size_) == code->fingerprint) {
+        code->verified_ns = now_ns;
+      } else {
+        Erase(code->address);
+        ++forgotten;
+      }
+    }
+  }
+  return forgotten;
+}
+
+void CodeCache::Insert(Address address, Code* code) {
+  if ((used_ + 1) * 2 > slots_.size()) {
+    std::vector<Slot> old(slots_.size() * 2);
+    old.swap(slots_);
+    mask_ = slots_.size() - 1;
+    used_ = 0;
+    for (const Slot& slot : old) {
+      if (slot.address != 0) Insert(slot.address, slot.code);
+    }
+  }
+  size_t slot = Hash(address) & mask_;
+  while (slots_[slot].address != 0) slot = (slot + 1) & mask_;
+  slots_[slot] = {address, code};
+  ++used_;
+}
+
+void CodeCache::Erase(Address address) {
+  size_t slot = Hash(address) & mask_;
+  while (slots_[slot].address != address) {
+    if (slots_[slot].address == 0) return;
+    slot = (slot + 1) & mask_;
+  }
+  slots_[slot] = {};
+  --used_;
+  // Linear probing without tombstones: move up what would no longer be found.
+  for (size_t next = (slot + 1) & mask_; slots_[next].address != 0; next = (next + 1) & mask_) {
+    const Slot moved = slots_[next];
+    slots_[next] = {};
+    --used_;
+    Insert(moved.address, moved.code);
+  }
+}
+
+void CodeCache::ForgetAddresses() {
+  std::fill(slots_.begin(), slots_.end(), Slot{});
+  used_ = 0;
+  std::fill(bad_.begin(), bad_.end(), Bad{});
+  code_type_ = 0;
+}
+
+}  // namespace linescope

@@ -1,0 +1,124 @@
+#pragma once
+// Code objects by address: read once, checked for reuse of the address.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "python/object_reader.h"
+
+namespace linescope {
+
+using CodeId = uint32_t;
+
+// What a stack walk needs to know of one code unit.
+enum UnitFlags : uint8_t {
+  kUnitPush = 1,     // may push a frame
+  kUnitIterate = 2,  // may push a generator's frame
+  kUnitReturn = 4,   // a frame standing here is about to be popped
+  kUnitOpaque = 8,   // the instruction hides another: may be any of these
+};
+
+// An immutable copy of one code object. `id` is dense and stays valid for the cache's lifetime,
+// also after the address was taken by another code object.
+struct Code {
+  CodeId id = 0;
+  Address address = 0;
+  Address bytecode = 0;  // address of unit 0
+  uint32_t units = 0;
+  uint32_t frame_bytes = 0;  // distance to the next frame on the data stack
+  int32_t nlocalsplus = 0;
+  uint32_t first_traceable = 0;  // units before it belong to no line yet: the frame is incomplete
+  int32_t first_line = 0;
+  bool shim = false;     // the interpreter's own trampoline: no frame that a user knows
+  bool dynamic = false;  // not from a file: checked more often
+  std::string file, name, qualified_name;
+
+  std::vector<int32_t> lines;  // per unit; kNoLine where there is none
+  std::vector<uint8_t> flags;  // per unit: UnitFlags
+
+  // What is compared to notice that the address holds another code object now.
+  struct Fingerprint {
+    uint64_t file = 0, name = 0, linetable = 0;
+    uint64_t line_and_version = 0;
+    bool operator==(const Fingerprint&) const = default;
+  } fingerprint;
+  int64_t verified_ns = 0;  // when the fingerprint was last seen unchanged
+
+  // Unit of an instruction pointer; -1 just before the first (3.11, 3.12: prev_instr of a frame
+  // that has not begun). Outside [-1, units): not an instruction of this code.
+  [[nodiscard]] int64_t UnitOf(Address instr) const {
+    return static_cast<int64_t>(instr - bytecode) >> 1;
+  }
+  [[nodiscard]] uint8_t FlagsAt(int64_t unit) const {
+    return unit < 0 ? 0 : flags[static_cast<size_t>(unit)];
+  }
+  [[nodiscard]] bool Contains(Address instr) const {
+    return instr - (bytecode - 2) <= uint64_t{units} * 2 && (instr & 1) == 0;
+  }
+  [[nodiscard]] int32_t LineAt(int64_t unit) const {
+    return unit < int64_t{first_traceable} ? first_line : lines[static_cast<size_t>(unit)];
+  }
+};
+
+// Not thread-safe: belongs to the thread that reads the target. Entries are stable in memory.
+class CodeCache {
+ public:
+  CodeCache(RemoteMemory* memory, const layout::Table* table);
+
+  // The code at `address` as last seen, or nullptr when it is not cached.
+  Code* Find(Address address) {
+    size_t slot = Hash(address) & mask_;
+    while (slots_[slot].address != 0) {
+      if (slots_[slot].address == address) return slots_[slot].code;
+      slot = (slot + 1) & mask_;
+    }
+    return nullptr;
+  }
+  // Find, or read it from the target: two to five reads. nullptr when there is no code object at
+  // `address`; that answer is remembered for a while (kBadTtlNs), because leftovers on a stack are
+  // met again and again.
+  Code* Load(Address address, int64_t now_ns);
+
+  // True when `address` still holds what was cached; otherwise forgets the entry. One read.
+  bool Verify(Code* code, int64_t now_ns);
+  // Verifies every entry not verified since `older_than_ns`, in batches; returns how many were
+  // forgotten.
+  size_t VerifyAll(int64_t now_ns, int64_t older_than_ns);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<Code>>& all() const { return codes_; }
+
+  // After exec or when the memory is another process's: forgets addresses, keeps ids.
+  void ForgetAddresses();
+
+ private:
+  static constexpr int64_t kBadTtlNs = 50'000'000;
+  static constexpr size_t kBadSlots = 1024;
+  struct Slot {
+    Address address = 0;
+    Code* code = nullptr;
+  };
+  struct Bad {
+    Address address = 0;
+    int64_t until_ns = 0;
+  };
+  static size_t Hash(Address address) {
+    return static_cast<size_t>((address >> 4) * 0x9e3779b97f4a7c15u >> 20);
+  }
+  std::unique_ptr<Code> Read(Address address);
+  void Insert(Address address, Code* code);
+  void Erase(Address address);
+  [[nodiscard]] Code::Fingerprint FingerprintOf(const std::byte* header) const;
+  void DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const;
+
+  ObjectReader objects_;
+  const layout::Table* table_;
+  size_t header_size_;
+  Address code_type_ = 0;  // address of PyCode_Type, learnt from the first good object
+  std::vector<Slot> slots_;
+  size_t mask_ = 0, used_ = 0;
+  std::vector<Bad> bad_;
+  std::vector<std::unique_ptr<Code>> codes_;
+};
+
+}  // namespace linescope

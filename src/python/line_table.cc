@@ -1,0 +1,83 @@
+#include "python/line_table.h"
+
+#include <algorithm>
+
+namespace linescope {
+namespace {
+
+// Bounds-checked reader of the table's bytes.
+class Bytes {
+ public:
+  explicit Bytes(std::span<const uint8_t> data) : data_(data) {}
+  [[nodiscard]] bool AtEnd() const { return at_ >= data_.size(); }
+  uint8_t Next() { return AtEnd() ? 0 : data_[at_++]; }
+  void Skip(size_t count) { at_ = std::min(data_.size(), at_ + count); }
+
+  // Little-endian groups of 6 bits; bit 6 says that another follows. Values beyond 32 bits are
+  // malformed and wrap.
+  uint32_t Varint() {
+    uint32_t value = 0;
+    for (unsigned shift = 0;; shift += 6) {
+      const uint8_t byte = Next();
+      if (shift < 32) value |= uint32_t{byte & 0x3fu} << shift;
+      if ((byte & 0x40) == 0) return value;
+    }
+  }
+  int32_t SignedVarint() {
+    const uint32_t value = Varint();
+    const auto magnitude = static_cast<int32_t>(value >> 1);
+    return (value & 1) != 0 ? -magnitude : magnitude;
+  }
+
+ private:
+  std::span<const uint8_t> data_;
+  size_t at_ = 0;
+};
+
+int32_t Add(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
+
+}  // namespace
+
+std::vector<int32_t> DecodeLocationTable(std::span<const uint8_t> table, int32_t first_line,
+                                         size_t units) {
+  std::vector<int32_t> lines(units, kNoLine);
+  Bytes bytes(table);
+  int32_t line = first_line;
+  size_t unit = 0;
+  while (!bytes.AtEnd() && unit < units) {
+    const uint8_t header = bytes.Next();
+    const int kind = header >> 3 & 0xf;
+    const size_t length = (header & 7u) + 1;
+    bool has_line = true;
+    switch (kind) {
+      case 15:
+        has_line = false;
+        break;
+      case 14:  // long form: line delta, end line delta, columns
+        line = Add(line, bytes.SignedVarint());
+        bytes.Varint();
+        bytes.Varint();
+        bytes.Varint();
+        break;
+      case 13:  // no columns
+        line = Add(line, bytes.SignedVarint());
+        break;
+      case 10:
+      case 11:
+      case 12:  // one line, two column bytes
+        line = Add(line, kind - 10);
+        bytes.Skip(2);
+        break;
+      default:  // short form: same line, one byte of columns
+        bytes.Skip(1);
+    }
+    const size_t end = std::min(units, unit + length);
+    if (has_line && line > 0) std::fill(lines.begin() + unit, lines.begin() + end, line);
+    unit = end;
+  }
+  return lines;
+}
+
+}  // namespace linescope

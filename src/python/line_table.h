@@ -1,0 +1,17 @@
+#pragma once
+// Decodes CPython's location table (3.11+, Objects/locations.md): which source line each code unit
+// belongs to.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace linescope {
+
+inline constexpr int32_t kNoLine = 0;  // units that belong to no line
+
+// The line of every one of `units` code units (2 bytes each); kNoLine where the table says none or
+// ends early. Never reads past `table`; a malformed table gives the lines decoded so far.
+std::vector<int32_t> DecodeLocationTable(std::span<const uint8_t> table, int32_t first_line,
+                                         size_t units);
+
+}  // namespace linescope

@@ -1,0 +1,118 @@
+#include "python/object_reader.h"
+
+#include <cstring>
+
+namespace linescope {
+namespace {
+
+void AppendUtf8(uint32_t c, std::string* out) {
+  if ((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff) c = 0xfffd;
+  if (c < 0x80) {
+    out->push_back(static_cast<char>(c));
+  } else if (c < 0x800) {
+    out->push_back(static_cast<char>(0xc0 | c >> 6));
+    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
+  } else if (c < 0x10000) {
+    out->push_back(static_cast<char>(0xe0 | c >> 12));
+    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
+    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
+  } else {
+    out->push_back(static_cast<char>(0xf0 | c >> 18));
+    out->push_back(static_cast<char>(0x80 | (c >> 12 & 0x3f)));
+    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
+    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
+  }
+}
+
+template <class T>
+T Load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+std::string DecodePep393(const std::byte* data, size_t length, unsigned kind) {
+  std::string out;
+  out.reserve(length);
+  for (size_t i = 0; i < length; ++i) {
+    switch (kind) {
+      case 1:
+        AppendUtf8(Load<uint8_t>(data + i), &out);
+        break;
+      case 2:
+        AppendUtf8(Load<uint16_t>(data + i * 2), &out);
+        break;
+      default:
+        AppendUtf8(Load<uint32_t>(data + i * 4), &out);
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> ObjectReader::Str(Address object) const {
+  const layout::Objects& at = table_->objects;
+  // PyASCIIObject.state: interned:2 (8 bits wide in free-threaded builds), kind:3, compact:1,
+  // ascii:1 (Include/cpython/unicodeobject.h).
+  std::byte header[64];
+  const size_t header_size = at.str_ascii;
+  if (object == 0 || header_size > sizeof header ||
+      !memory_->ReadExact(object, header, header_size)) {
+    return std::nullopt;
+  }
+  const auto length = Load<uint64_t>(header + at.str_length);
+  const auto state = Load<uint32_t>(header + at.str_state);
+  const unsigned kind = state >> 2 & 7;
+  const bool compact = (state >> 5 & 1) != 0, ascii = (state >> 6 & 1) != 0;
+  if (!compact || (kind != 1 && kind != 2 && kind != 4) || (ascii && kind != 1) ||
+      length > kMaxObject / 4) {
+    return std::nullopt;
+  }
+  std::vector<std::byte> data(length * kind);
+  const Address start = object + (ascii ? at.str_ascii : at.str_compact);
+  if (!data.empty() && !memory_->ReadExact(start, data.data(), data.size())) return std::nullopt;
+  return DecodePep393(data.data(), length, kind);
+}
+
+std::optional<std::vector<uint8_t>> ObjectReader::Bytes(Address object) const {
+  const layout::Objects& at = table_->objects;
+  uint64_t size = 0;
+  if (object == 0 || !memory_->ReadValue(object + at.var_size, &size) || size > kMaxObject) {
+    return std::nullopt;
+  }
+  std::vector<uint8_t> data(size);
+  if (size != 0 && !memory_->ReadExact(object + at.bytes_data, data.data(), size)) {
+    return std::nullopt;
+  }
+  return data;
+}
+
+std::optional<std::string> ObjectReader::TypeName(Address object) const {
+  Address type = 0, name = 0;
+  if (object == 0 || !memory_->ReadValue(object + table_->objects.type, &type) || type == 0 ||
+      !memory_->ReadValue(type + table_->objects.type_name, &name) || name == 0) {
+    return std::nullopt;
+  }
+  // C strings may end just before an unmapped page: a short read is fine as long as the terminator
+  // is in it.
+  char text[256];
+  const RemoteRange range{name, sizeof text};
+  ssize_t got = memory_->Read({&range, 1}, text);
+  if (got <= 0) {
+    const RemoteRange rest{name, 4096 - (name & 4095)};
+    if (rest.size > sizeof text) return std::nullopt;
+    got = memory_->Read({&rest, 1}, text);
+  }
+  if (got <= 0) return std::nullopt;
+  const size_t length = strnlen(text, static_cast<size_t>(got));
+  return std::string(text, length);
+}
+
+std::optional<uint64_t> ObjectReader::Word(Address address) const {
+  uint64_t value = 0;
+  if (!memory_->ReadValue(address, &value)) return std::nullopt;
+  return value;
+}
+
+}  // namespace linescope

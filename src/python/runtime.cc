@@ -1,0 +1,223 @@
+#include "python/runtime.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "process/modules.h"
+
+namespace linescope {
+namespace {
+
+bool PlausiblePointer(Address address) {
+  return address >= 4096 && (address & 7) == 0 && address >> 47 == 0;
+}
+
+// `interp` is the head of the list of interpreters.
+RuntimeState ProbeInterpreter(RemoteMemory* memory, const layout::Table& table, Address interp) {
+  if (interp == 0) return RuntimeState::kStarting;
+  Address thread = 0, back = 0;
+  if (!PlausiblePointer(interp) ||
+      !memory->ReadValue(interp + table.interpreter.threads_head, &thread)) {
+    return RuntimeState::kBad;
+  }
+  if (thread == 0) return RuntimeState::kStarting;
+  if (!PlausiblePointer(thread) || !memory->ReadValue(thread + table.thread.interpreter, &back)) {
+    return RuntimeState::kBad;
+  }
+  return back == interp ? RuntimeState::kReady : RuntimeState::kBad;
+}
+
+struct Candidate {
+  Address address = 0;
+  std::string found_by;
+  std::optional<uint32_t> version_hex;  // from Py_Version
+};
+
+// Where the files say that the runtime is.
+std::vector<Candidate> CandidatesOf(const ElfFile& elf, const Module& module,
+                                    RemoteMemory* memory) {
+  std::vector<Candidate> candidates;
+  const std::optional<uint64_t> bias = elf.LoadBias(module.mappings);
+  if (!bias) return candidates;
+  auto add = [&](uint64_t address, const char* how) {
+    for (const Candidate& known : candidates) {
+      if (known.address == address + *bias) return;
+    }
+    candidates.push_back({address + *bias, how, std::nullopt});
+  };
+  if (auto symbol = elf.FindSymbol("_PyRuntime"); symbol && *symbol) {
+    add((*symbol)->address, "symbol");
+  }
+  if (auto section = elf.FindSection(".PyRuntime");
+      section && *section && (*section)->address != 0) {
+    add((*section)->address, "section");
+  }
+  if (candidates.empty()) return candidates;
+  if (auto symbol = elf.FindSymbol("Py_Version"); symbol && *symbol) {
+    // const unsigned long Py_Version = PY_VERSION_HEX; since 3.11
+    uint64_t hex = 0;
+    if (memory->ReadValue((*symbol)->address + *bias, &hex) && hex >> 24 == 3) {
+      for (Candidate& candidate : candidates) candidate.version_hex = static_cast<uint32_t>(hex);
+    }
+  }
+  return candidates;
+}
+
+Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
+                               RemoteMemory* memory) {
+  PythonRuntime runtime;
+  runtime.address = candidate.address;
+  runtime.file = module.path;
+  runtime.found_by = candidate.found_by;
+  std::byte head[kDebugOffsetsBytes];
+  const bool have_head = memory->ReadExact(candidate.address, head, sizeof head);
+  if (have_head) {
+    if (const auto header = ReadDebugOffsetsHeader(head)) {
+      runtime.version = header->version;
+      if (header->free_threaded) {
+        return Fail(ErrorCode::kUnsupported,
+                    "this is a free-threaded build of Python {} ({}), which this version of "
+                    "LineScope does not read yet",
+                    runtime.version.ToString(), module.path);
+      }
+      LS_TRY(table, LayoutFor(runtime.version));
+      runtime.table = table;
+      LS_CHECK_OK(ApplyDebugOffsets(head, &runtime.table));
+      return runtime;
+    }
+  }
+  if (candidate.version_hex) {
+    runtime.version = PythonVersion::FromHex(*candidate.version_hex);
+    LS_TRY(table, LayoutFor(runtime.version));
+    runtime.table = table;
+    return runtime;
+  }
+  // No version in sight: the layout that the memory agrees with.
+  for (const layout::Table* table : {&layout::kPython311, &layout::kPython312}) {
+    if (ProbeRuntime(memory, *table, candidate.address) == RuntimeState::kReady) {
+      runtime.table = *table;
+      runtime.version = {3, table->minor, 0,
+                         static_cast<uint32_t>(0x03000000 | table->minor << 16)};
+      runtime.warnings.push_back(
+          fmt::format("the interpreter in {} does not say its version; its memory looks like 3.{}",
+                      module.path, table->minor));
+      return runtime;
+    }
+  }
+  return Fail(ErrorCode::kUnsupported,
+              "{} holds a Python interpreter whose version cannot be told; LineScope reads 3.{} to "
+              "3.{}",
+              module.path, kOldestMinor, kNewestMinor);
+}
+
+// Looks for the runtime in the writable memory of `module` and the anonymous memory right behind it
+// (.bss): the cookie of 3.13+, or a word that leads interpreter -> thread -> interpreter.
+std::optional<PythonRuntime> Scan(const Module& module, const std::vector<Mapping>& maps,
+                                  RemoteMemory* memory) {
+  std::vector<Mapping> writable;
+  for (const Mapping& mapping : module.mappings) {
+    if (mapping.writable && mapping.readable) writable.push_back(mapping);
+  }
+  for (const Mapping& mapping : maps) {
+    if (mapping.writable && mapping.readable && mapping.inode == 0 && mapping.path.empty() &&
+        mapping.start == module.end()) {
+      writable.push_back(mapping);
+    }
+  }
+  auto readable = [&](Address address) {
+    auto it = std::upper_bound(maps.begin(), maps.end(), address,
+                               [](Address value, const Mapping& m) { return value < m.end; });
+    return it != maps.end() && it->Contains(address) && it->readable && it->writable;
+  };
+  constexpr size_t kBlock = 1 << 20;
+  for (const Mapping& mapping : writable) {
+    for (Address at = mapping.start; at < mapping.end; at += kBlock) {
+      std::vector<std::byte> block(std::min<uint64_t>(kBlock, mapping.end - at));
+      if (!memory->ReadExact(at, block.data(), block.size())) break;
+      for (size_t i = 0; i + 8 <= block.size(); i += 8) {
+        if (ReadDebugOffsetsHeader(std::span(block).subspan(i))) {
+          auto runtime = Identify({at + i, "scan", std::nullopt}, module, memory);
+          if (runtime &&
+              ProbeRuntime(memory, runtime->table, runtime->address) == RuntimeState::kReady) {
+            return *runtime;
+          }
+        }
+        Address interp = 0;
+        std::memcpy(&interp, block.data() + i, 8);
+        if (!PlausiblePointer(interp) || !readable(interp)) continue;
+        for (const layout::Table* table : {&layout::kPython311, &layout::kPython312}) {
+          if (ProbeInterpreter(memory, *table, interp) != RuntimeState::kReady) continue;
+          auto runtime = Identify({at + i - table->runtime.interpreters_head, "scan", std::nullopt},
+                                  module, memory);
+          if (runtime) return *runtime;
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Address runtime) {
+  Address interp = 0;
+  if (!memory->ReadValue(runtime + table.runtime.interpreters_head, &interp)) {
+    return RuntimeState::kBad;
+  }
+  return ProbeInterpreter(memory, table, interp);
+}
+
+Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory) {
+  LS_TRY(maps, ReadMaps(pid));
+  std::vector<Module> modules;
+  for (Module& module : GroupModules(maps)) {
+    if (module.has_code()) modules.push_back(std::move(module));
+  }
+  std::optional<Error> refusal;
+  std::optional<PythonRuntime> starting;
+  std::vector<std::string> unopened;
+  for (const Module& module : modules) {
+    auto elf = OpenModule(pid, module);
+    if (!elf) {
+      unopened.push_back(fmt::format("{} ({})", module.path, elf.error().what));
+      continue;
+    }
+    for (const Candidate& candidate : CandidatesOf(*elf, module, memory)) {
+      auto runtime = Identify(candidate, module, memory);
+      if (!runtime) {
+        refusal = runtime.error();
+        continue;
+      }
+      switch (ProbeRuntime(memory, runtime->table, runtime->address)) {
+        case RuntimeState::kReady:
+          return *runtime;
+        case RuntimeState::kStarting:
+          if (!starting) starting = *runtime;
+          break;
+        case RuntimeState::kBad:
+          refusal =
+              Error{ErrorCode::kUnsupported,
+                    fmt::format("{} holds Python {}, but its memory is not laid out as expected",
+                                module.path, runtime->version.ToString())};
+      }
+    }
+  }
+  if (starting) return *starting;
+  if (refusal) return std::unexpected(*refusal);
+  for (const Module& module : modules) {
+    if (auto runtime = Scan(module, maps, memory)) return *runtime;
+  }
+  std::string what = fmt::format(
+      "process {} runs no Python interpreter that LineScope can find: {} mapped files were "
+      "searched "
+      "for the symbol _PyRuntime, the section .PyRuntime and the interpreter's data",
+      pid, modules.size());
+  if (!unopened.empty())
+    what += fmt::format("; could not be opened: {}", fmt::join(unopened, ", "));
+  return Fail(ErrorCode::kNotPython, "{}", what);
+}
+
+}  // namespace linescope

@@ -1,0 +1,35 @@
+#pragma once
+// Finds the interpreter in a process: the address of `_PyRuntime`, its version, and the layout that
+// goes with it. By symbol, by section, by a checked scan of writable memory; what a file is called
+// plays no part.
+#include <string>
+#include <vector>
+
+#include "process/remote_memory.h"
+#include "python/layout.h"
+
+namespace linescope {
+
+struct PythonRuntime {
+  PythonVersion version;
+  layout::Table table;
+  Address address = 0;   // of _PyRuntime
+  std::string file;      // the mapped file that holds it
+  std::string found_by;  // "symbol", "section", "scan"
+  std::vector<std::string> warnings;
+};
+
+enum class RuntimeState : uint8_t {
+  kStarting,  // no interpreter or no thread state yet
+  kReady,
+  kBad,  // what lies there is no runtime of this layout
+};
+
+// Follows interpreters.head -> first thread -> its interpreter.
+RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Address runtime);
+
+// kNotPython: no mapped file holds an interpreter (the message lists what was tried); kUnsupported:
+// it does, of a version or kind that we do not read; kGone, kDenied as they come.
+Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory);
+
+}  // namespace linescope

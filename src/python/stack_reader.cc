@@ -1,0 +1,503 @@
+#include "python/stack_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace linescope {
+namespace {
+
+template <class T>
+T Load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// Bytes below and above the predicted top that are read first: about ten frames below, four above.
+// 1 KiB is copied in some 20 ns: the width of the instant.
+constexpr size_t kBelowTop = 1024, kAboveTop = 512;
+// A stack that is not longer than this is read in one range: splitting costs two more ranges (110
+// ns each).
+constexpr size_t kWhole = 2560;
+constexpr size_t kAnchor = 256;
+// Ranges with a smaller gap are merged: 20 ns per KiB against 110 ns per range.
+constexpr size_t kMergeGap = 2048;
+// Frames off the data stack that were not met for so many samples are no longer read ahead.
+constexpr uint32_t kHeapTtl = 32;
+constexpr size_t kMaxHeap = 512;
+// Bounds against garbage that looks like a list. A stack of real frames is bounded by its chunks.
+constexpr size_t kMaxChunks = 1 << 16;
+constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 32;
+constexpr size_t kMaxOffStack = 1 << 20;
+constexpr size_t kMaxFrames = 1 << 24;
+
+bool PlausiblePointer(Address address) {
+  return address >= 4096 && (address & 7) == 0 && address >> 47 == 0;
+}
+
+}  // namespace
+
+StackReader::StackReader(RemoteMemory* memory, const layout::Table* table, CodeCache* codes,
+                         Address tstate, int native_id)
+    : memory_(memory), table_(table), codes_(codes), tstate_(tstate), native_id_(native_id) {}
+
+void StackReader::ResetPrediction() {
+  known_ = false;
+  heap_.clear();
+  cframe_ = 0;
+}
+
+// Learns the chunks of the data stack by following their headers: one read a chunk.
+bool StackReader::Refresh() {
+  known_ = false;
+  chunks_.clear();
+  const layout::Thread& at = table_->thread;
+  Address words[3];  // chunk, top, limit follow each other
+  if (!memory_->ReadExact(tstate_ + at.chunk, words, sizeof words)) return false;
+  Address chunk = words[0];
+  top_ = words[1];
+  limit_ = words[2];
+  while (chunk != 0 && chunks_.size() < kMaxChunks) {
+    Address header[3];  // previous, size, top
+    if (!PlausiblePointer(chunk) || !memory_->ReadExact(chunk, header, sizeof header)) return false;
+    const uint64_t used = chunks_.empty() ? top_ - chunk : layout::kChunkData + header[2] * 8;
+    if (header[1] > kMaxChunkBytes || used > header[1] || used < layout::kChunkData) return false;
+    chunks_.push_back({chunk, used, nullptr, 0});
+    chunk = header[0];
+  }
+  if (at.cframe_frame != layout::kNone &&
+      !memory_->ReadValue(tstate_ + at.current_frame, &cframe_)) {
+    return false;
+  }
+  known_ = true;
+  return true;
+}
+
+void StackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
+  pieces_.clear();
+  planned_bytes_ = 0;
+  auto add = [&](Address address, size_t size) {
+    pieces_.push_back({{address, size}, planned_bytes_});
+    ranges->push_back({address, size});
+    planned_bytes_ += size;
+    return pieces_.size() - 1;
+  };
+  if (!known_) Refresh();
+  const layout::Thread& at = table_->thread;
+  split_ = false;
+  newest_piece_ = SIZE_MAX;
+  if (known_ && !chunks_.empty()) {
+    const Chunk& newest = chunks_.front();
+    const Address end = std::min<Address>(limit_, top_ + kAboveTop);
+    split_ = !exact && top_ - newest.address > kWhole;
+    const Address begin = split_ ? (top_ - kBelowTop) & ~Address{7} : newest.address;
+    newest_piece_ = add(begin, end - begin);
+  }
+  // Generators, coroutines and entry markers, neighbours merged.
+  for (size_t i = 0; i < heap_.size();) {
+    Address begin = heap_[i].address, end = begin + heap_[i].size;
+    size_t j = i + 1;
+    while (j < heap_.size() && heap_[j].address < end + kMergeGap) {
+      end = std::max(end, heap_[j].address + heap_[j].size);
+      ++j;
+    }
+    add(begin, end - begin);
+    i = j;
+  }
+  if (split_)
+    rest_piece_ = add(chunks_.front().address,
+                      pieces_[newest_piece_].range.address - chunks_.front().address);
+  for (size_t i = 1; i < chunks_.size() && known_; ++i) add(chunks_[i].address, chunks_[i].bytes);
+  words_piece_ = add(tstate_ + at.current_frame, at.limit + 8 - at.current_frame);
+  if (cframe_ != 0) add(cframe_ + at.cframe_frame, 8);
+  if (split_) anchor_piece_ = add(pieces_[newest_piece_].range.address, kAnchor);
+}
+
+const std::byte* StackReader::At(Address address, size_t size) const {
+  for (const Region& region : regions_) {
+    if (address >= region.begin && address + size <= region.end) {
+      return region.data + (address - region.begin);
+    }
+  }
+  return nullptr;
+}
+
+const std::byte* StackReader::AtOrRead(Address address, size_t size) {
+  if (const std::byte* at = At(address, size)) return at;
+  if (!PlausiblePointer(address)) return nullptr;
+  if (late_used_ == late_.size()) late_.emplace_back();
+  std::vector<std::byte>& bytes = late_[late_used_];
+  bytes.resize(size);
+  if (!memory_->ReadExact(address, bytes.data(), size)) return nullptr;
+  ++late_used_;
+  regions_.push_back({address, address + size, bytes.data()});
+  return bytes.data();
+}
+
+size_t StackReader::ChunkOf(Address address) const {
+  auto holds = [&](size_t i) {
+    const Address end = i == 0 ? limit_ : chunks_[i].address + chunks_[i].bytes;
+    return address >= chunks_[i].address && address < end;
+  };
+  // A walk stays in a chunk or goes on to the next older one.
+  if (last_chunk_ < chunks_.size() && holds(last_chunk_)) return last_chunk_;
+  if (last_chunk_ + 1 < chunks_.size() && holds(last_chunk_ + 1)) return ++last_chunk_;
+  for (size_t i = 0; i < chunks_.size(); ++i) {
+    if (holds(i)) return last_chunk_ = i;
+  }
+  return kNoChunk;
+}
+
+StackReader::RawFrame StackReader::Parse(const std::byte* at) const {
+  const layout::Frame& frame = table_->frame;
+  return {.code = Load<Address>(at + frame.code),
+          .previous = Load<Address>(at + frame.previous),
+          .instr = Load<Address>(at + frame.instr),
+          .stacktop = Load<int32_t>(at + frame.stacktop),
+          .owner = Load<uint8_t>(at + frame.owner),
+          .is_entry = frame.is_entry != layout::kNone && Load<uint8_t>(at + frame.is_entry) != 0};
+}
+
+void StackReader::Remember(Address address, uint32_t size) {
+  auto it =
+      std::lower_bound(heap_.begin(), heap_.end(), address,
+                       [](const HeapFrame& frame, Address value) { return frame.address < value; });
+  if (it != heap_.end() && it->address == address) {
+    it->size = std::max(it->size, size);
+    it->last_used = sample_;
+    return;
+  }
+  if (heap_.size() < kMaxHeap) heap_.insert(it, {address, size, sample_});
+}
+
+bool StackReader::HeapAt(Address address, RawFrame* out) {
+  const uint32_t header = table_->frame.locals;
+  const std::byte* at = AtOrRead(address, header);
+  if (at == nullptr) return false;
+  *out = Parse(at);
+  if (out->owner == static_cast<uint8_t>(Owner::kCStack)) {
+    if (c_stack_low_ == 0 || address < c_stack_low_) c_stack_low_ = address;
+    if (address > c_stack_high_) c_stack_high_ = address;
+    Remember(address, header);
+    return true;
+  }
+  if (out->owner != static_cast<uint8_t>(Owner::kGenerator)) return false;
+  // The whole frame, so that what it iterates over (on its own stack) is in the image, too.
+  uint32_t size = header;
+  if (const Code* code = codes_->Find(out->code)) size = std::max(size, code->frame_bytes);
+  Remember(address, size);
+  return true;
+}
+
+Code* StackReader::CodeOf(const RawFrame& raw, int64_t now_ns) {
+  if (!PlausiblePointer(raw.code)) return nullptr;
+  Code* code = codes_->Load(raw.code, now_ns);
+  return code != nullptr && code->Contains(raw.instr) ? code : nullptr;
+}
+
+bool StackReader::Push(Address address, const RawFrame& raw, int64_t now_ns) {
+  const size_t i = next_.size();
+  if (i == next_unchanged_ && i < frames_.size() && frames_[i].address == address &&
+      raw_[i] == raw) {
+    next_.push_back(frames_[i]);
+    next_raw_.push_back(raw);
+    ++next_unchanged_;
+    return true;
+  }
+  Code* code = CodeOf(raw, now_ns);
+  if (code == nullptr) return false;
+  const bool was_here =
+      i < frames_.size() && frames_[i].address == address && frames_[i].code == code;
+  if (!was_here) {
+    // Another frame stood here: the address may hold a new code object by now. Dynamic code is
+    // checked each time, code from files when it was not checked lately.
+    constexpr int64_t kTrusted = 200'000'000;
+    const int64_t age = now_ns - code->verified_ns;
+    if ((age > kTrusted || (code->dynamic && age != 0)) && !codes_->Verify(code, now_ns)) {
+      code = CodeOf(raw, now_ns);
+      if (code == nullptr) return false;
+    }
+  }
+  next_.push_back({address, code, code->UnitOf(raw.instr)});
+  next_raw_.push_back(raw);
+  return true;
+}
+
+bool StackReader::LiveNested(const RawFrame& raw, const Code& code) const {
+  if (table_->frame.is_entry != layout::kNone && !raw.is_entry) return false;
+  if (raw.stacktop == -1) return true;
+  if (raw.stacktop < code.nlocalsplus) return false;
+  const uint8_t flags = FlagsOf(code, raw.instr);
+  return (flags & (kUnitPush | kUnitIterate | kUnitOpaque)) != 0;
+}
+
+bool StackReader::ChainTo(Address from, Address parent) {
+  between_.clear();
+  between_raw_.clear();
+  for (Address at = from; at != parent;) {
+    if (at == 0 || OnDataStack(at) || between_.size() > kMaxOffStack) return false;
+    // Nothing of the thread can be below its first frame's entry marker.
+    if (parent == 0 && at >= c_stack_low_ && at <= c_stack_high_ && c_stack_low_ != 0 &&
+        between_.empty()) {
+      return true;
+    }
+    RawFrame raw;
+    if (!HeapAt(at, &raw)) return false;
+    if (raw.owner == static_cast<uint8_t>(Owner::kGenerator)) {
+      between_.push_back(at);
+      between_raw_.push_back(raw);
+    }
+    if (raw.previous == at) return false;
+    at = raw.previous;
+  }
+  return true;
+}
+
+bool StackReader::PushBetween(int64_t now_ns) {
+  for (size_t i = between_.size(); i-- > 0;) {
+    if (!Push(between_[i], between_raw_[i], now_ns)) return false;
+  }
+  return true;
+}
+
+Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns) {
+  ++sample_;
+  late_used_ = 0;
+  regions_.clear();
+  const layout::Thread& at = table_->thread;
+  const std::byte* words = bytes + pieces_[words_piece_].offset;
+  auto word = [&](uint32_t field) { return Load<Address>(words + (field - at.current_frame)); };
+  if (static_cast<int>(word(at.native_id)) != native_id_) return Decision::kGone;
+  const Address chunk = word(at.chunk), top = word(at.top), limit = word(at.limit);
+  current_frame_ = word(at.current_frame);
+  if (at.cframe_frame != layout::kNone) {
+    const Address cframe = current_frame_;
+    if (cframe == cframe_ && cframe != 0) {
+      const Piece& piece = pieces_[split_ ? pieces_.size() - 2 : pieces_.size() - 1];
+      current_frame_ = Load<Address>(bytes + piece.offset);
+    } else {
+      // The C frame record moved (a new eval loop began or ended).
+      cframe_ = cframe;
+      current_frame_ = 0;
+      if (exact && cframe != 0 && !memory_->ReadValue(cframe + at.cframe_frame, &current_frame_)) {
+        return Decision::kUnreadable;
+      }
+    }
+  }
+  if (!known_ || (chunks_.empty() ? chunk != 0 : chunk != chunks_.front().address)) {
+    known_ = false;
+    if (chunk != 0 || current_frame_ != 0) return Decision::kAgain;
+  }
+  if (chunk == 0 && current_frame_ == 0) {
+    frames_.clear();
+    raw_.clear();
+    unchanged_ = 0;
+    return Decision::kOk;
+  }
+  next_.clear();
+  next_raw_.clear();
+  next_unchanged_ = 0;
+  last_chunk_ = 0;
+  if (known_ && !chunks_.empty()) {
+    const Piece& newest = pieces_[newest_piece_];
+    const std::byte* data = bytes + newest.offset;
+    Address begin = newest.range.address;
+    if (split_) {
+      // Put the two parts together, so that slots are contiguous.
+      const Piece& rest = pieces_[rest_piece_];
+      newest_.resize(rest.range.size + newest.range.size);
+      std::memcpy(newest_.data(), bytes + rest.offset, rest.range.size);
+      std::memcpy(newest_.data() + rest.range.size, data, newest.range.size);
+      begin = rest.range.address;
+      data = newest_.data();
+    }
+    const Address end = newest.range.address + newest.range.size;
+    chunks_.front().data = data;
+    chunks_.front().read = end - begin;
+    regions_.push_back({begin, end, data});
+    for (const Piece& piece : pieces_) {
+      if (&piece == &newest ||
+          (split_ && (&piece == &pieces_[rest_piece_] || &piece == &pieces_[anchor_piece_]))) {
+        continue;
+      }
+      regions_.push_back(
+          {piece.range.address, piece.range.address + piece.range.size, bytes + piece.offset});
+    }
+    // Sealed chunks say how far they are used; that must be what was read.
+    const size_t first_sealed = words_piece_ - (chunks_.size() - 1);
+    for (size_t i = 1; i < chunks_.size(); ++i) {
+      const Piece& piece = pieces_[first_sealed + i - 1];
+      const std::byte* header = bytes + piece.offset;
+      chunks_[i].data = header;
+      chunks_[i].read = piece.range.size;
+      if (layout::kChunkData + Load<uint64_t>(header + layout::kChunkTop) * 8 != chunks_[i].bytes) {
+        known_ = false;
+        return Decision::kAgain;
+      }
+    }
+    if (split_ &&
+        std::memcmp(bytes + pieces_[anchor_piece_].offset, bytes + newest.offset, kAnchor) != 0) {
+      // The frames at the anchor changed during the read: what lies below may be of another stack.
+      top_ = top;
+      limit_ = limit;
+      return Decision::kAgain;
+    }
+  }
+  top_ = top;
+  limit_ = limit;
+  const Decision decision = exact ? DecideExact(now_ns) : DecideFree(now_ns);
+  attempts_ = decision == Decision::kAgain ? attempts_ + 1 : 0;
+  if (decision == Decision::kOk) {
+    unchanged_ = next_unchanged_;
+    frames_.swap(next_);
+    raw_.swap(next_raw_);
+  }
+  if ((sample_ & 15) == 0 || heap_.size() == kMaxHeap) {
+    std::erase_if(heap_, [&](const HeapFrame& frame) {
+      return sample_ - frame.last_used > (heap_.size() < 64 ? kHeapTtl : 2);
+    });
+  }
+  return decision;
+}
+
+Decision StackReader::DecideExact(int64_t now_ns) {
+  const uint32_t header = table_->frame.locals;
+  size_t off_stack = 0;
+  // Leaf first, then turned round.
+  between_.clear();
+  between_raw_.clear();
+  for (Address at = current_frame_; at != 0;) {
+    RawFrame raw;
+    if (const size_t chunk = ChunkOf(at); chunk != kNoChunk) {
+      const uint64_t offset = at - chunks_[chunk].address;
+      const std::byte* bytes = offset + header <= chunks_[chunk].read ? chunks_[chunk].data + offset
+                                                                      : AtOrRead(at, header);
+      if (bytes == nullptr) return Decision::kUnreadable;
+      raw = Parse(bytes);
+    } else {
+      if (++off_stack > kMaxOffStack) return Decision::kTorn;
+      if (!HeapAt(at, &raw)) return Decision::kUnreadable;
+    }
+    if (raw.owner != static_cast<uint8_t>(Owner::kCStack)) {
+      between_.push_back(at);
+      between_raw_.push_back(raw);
+    }
+    if (raw.previous == at || between_.size() > kMaxFrames) return Decision::kTorn;
+    at = raw.previous;
+  }
+  return PushBetween(now_ns) ? Decision::kOk : Decision::kUnreadable;
+}
+
+// Generators that run through C leave no trace above the caller: look among those met lately, then
+// at the hint.
+bool StackReader::FindGeneratorAbove(Address parent, int64_t now_ns, Address* address,
+                                     RawFrame* raw) {
+  const uint32_t header = table_->frame.locals;
+  auto alive = [&](const RawFrame& frame) {
+    if (frame.owner != static_cast<uint8_t>(Owner::kGenerator) || frame.previous == 0) return false;
+    if (frame.stacktop == -1) return true;
+    const Code* code = codes_->Find(frame.code);
+    return code != nullptr && code->Contains(frame.instr) && frame.stacktop >= code->nlocalsplus &&
+           (FlagsOf(*code, frame.instr) & (kUnitPush | kUnitIterate)) != 0;
+  };
+  for (size_t i = heap_.size(); i-- > 0;) {
+    const std::byte* at = At(heap_[i].address, header);
+    if (at == nullptr) continue;
+    *raw = Parse(at);
+    if (!alive(*raw)) continue;
+    *address = heap_[i].address;
+    if (!ChainTo(*address, parent) || between_.empty()) continue;
+    return PushBetween(now_ns);
+  }
+  if (current_frame_ == 0 || OnDataStack(current_frame_)) return false;
+  *address = current_frame_;
+  return HeapAt(*address, raw) && alive(*raw) && ChainTo(*address, parent) && !between_.empty() &&
+         PushBetween(now_ns);
+}
+
+Decision StackReader::DecideFree(int64_t now_ns) {
+  const uint32_t header = table_->frame.locals;
+  Address parent = 0;
+  RawFrame parent_raw{.stacktop = -1};
+  const Code* parent_code = nullptr;
+  auto descend = [&](Address address, const RawFrame& raw) {
+    parent = address;
+    parent_raw = raw;
+    parent_code = next_.back().code;
+  };
+
+  // The last chunk of the list is the root; its first word is skipped.
+  size_t chunk = chunks_.size();
+  Address slot = 0, chunk_end = 0;
+  auto next_chunk = [&] {
+    if (chunk == 0) return false;
+    --chunk;
+    slot = chunks_[chunk].address + layout::kChunkData + (chunk + 1 == chunks_.size() ? 8 : 0);
+    chunk_end = chunk == 0 ? limit_ : chunks_[chunk].address + chunks_[chunk].bytes;
+    return true;
+  };
+  if (!next_chunk()) return Decision::kOk;
+
+  for (;;) {
+    const bool executing = parent_raw.stacktop == -1;
+    if (!executing && !table_->generators_run_through_c &&
+        (FlagsOf(*parent_code, parent_raw.instr) & kUnitIterate) != 0) {
+      // Suspended at FOR_ITER or SEND: the callee is the generator on top of the caller's stack. A
+      // slot whose previous is the caller would be a leftover of RETURN_GENERATOR.
+      const Address at = parent + header + static_cast<Address>(parent_raw.stacktop - 1) * 8;
+      const std::byte* word = parent_raw.stacktop > 0 ? AtOrRead(at, 8) : nullptr;
+      const Address generator = word != nullptr ? Load<Address>(word) : 0;
+      const Address frame = generator + table_->generator.frame;
+      RawFrame raw;
+      if (!PlausiblePointer(generator) || !HeapAt(frame, &raw) || raw.previous != parent ||
+          !Push(frame, raw, now_ns)) {
+        break;
+      }
+      descend(frame, raw);
+      continue;
+    }
+
+    // The slot above.
+    if (slot + header > chunk_end && !next_chunk()) break;
+    const uint64_t offset = slot - chunks_[chunk].address;
+    if (offset + header > chunks_[chunk].read) {
+      // The stack is higher than predicted; read again at the top that the thread state has named.
+      if (slot + header <= top_ && attempts_ < 2) return Decision::kAgain;
+      break;
+    }
+    const RawFrame raw = Parse(chunks_[chunk].data + offset);
+    const size_t i = next_.size();
+    if (i == next_unchanged_ && i < frames_.size() && frames_[i].address == slot &&
+        raw_[i] == raw) {
+      Push(slot, raw, now_ns);
+      descend(slot, raw);
+      slot += parent_code->frame_bytes;
+      continue;
+    }
+    const Code* code =
+        raw.owner == static_cast<uint8_t>(Owner::kThread) ? CodeOf(raw, now_ns) : nullptr;
+    bool accepted = false;
+    if (code != nullptr) {
+      if (!executing && raw.previous == parent) {
+        accepted = true;  // the callee, also if it died within the read
+        between_.clear();
+        between_raw_.clear();
+      } else if (LiveNested(raw, *code) && (raw.previous != parent || !table_->c_entry_frames)) {
+        accepted = ChainTo(raw.previous, parent);
+      }
+    }
+    if (accepted) {
+      if (!PushBetween(now_ns) || !Push(slot, raw, now_ns)) break;
+      descend(slot, raw);
+      slot += parent_code->frame_bytes;
+      continue;
+    }
+    Address address = 0;
+    RawFrame generator;
+    if (!executing || !FindGeneratorAbove(parent, now_ns, &address, &generator)) break;
+    descend(address, generator);
+  }
+  return Decision::kOk;
+}
+
+}  // namespace linescope

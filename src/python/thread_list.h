@@ -1,0 +1,43 @@
+#pragma once
+// The interpreters of a runtime and their threads.
+#include <cstdint>
+#include <vector>
+
+#include "process/remote_memory.h"
+#include "python/layout.h"
+
+namespace linescope {
+
+struct PythonThread {
+  Address tstate = 0;
+  Address interpreter = 0;
+  uint64_t pthread_id = 0;  // threading.get_ident()
+  int native_id = 0;        // the kernel's tid, in the target's pid namespace
+  bool operator==(const PythonThread&) const = default;
+};
+
+struct PythonInterpreter {
+  Address address = 0;
+  int64_t id = 0;
+  Address modules = 0;  // sys.modules
+};
+
+struct ThreadList {
+  std::vector<PythonInterpreter> interpreters;
+  std::vector<PythonThread> threads;
+};
+
+// Walks both lists. The target changes them meanwhile: every list is bounded and free of cycles,
+// and what cannot be read ends its list. False when not even the head of the interpreters could be
+// read.
+bool ReadThreadList(RemoteMemory* memory, const layout::Table& table, Address runtime,
+                    ThreadList* out);
+
+// Who holds the GIL of an interpreter: the thread state's address, 0 when it is free, nullopt-like
+// UINT64_MAX when unknown. GilRanges gives what to read (two words, holder and locked) or an empty
+// range.
+inline constexpr Address kGilUnknown = UINT64_MAX;
+Address ReadGilHolder(RemoteMemory* memory, const layout::Table& table, Address runtime,
+                      Address interpreter);
+
+}  // namespace linescope

@@ -1,0 +1,93 @@
+// Prints the opcode table of the interpreter whose headers it is compiled with, for src/python/layout/cpython_3_XX.cc:
+//   cc -I$(python3.13 -c 'import sysconfig; print(sysconfig.get_path("include"))') tools/opcode_table.c -o t && ./t
+// One byte an opcode: low nibble = inline cache units, high nibble = kind (see OpcodeKind in src/python/layout.h).
+#define Py_BUILD_CORE 1
+#define NEED_OPCODE_TABLES 1
+#define NEED_OPCODE_METADATA 1
+#include "Python.h"
+#if PY_VERSION_HEX < 0x030d0000
+#include "internal/pycore_opcode.h"
+#include "opcode.h"
+#else
+#include "internal/pycore_opcode_metadata.h"
+#include "opcode_ids.h"
+#endif
+#include <stdio.h>
+
+enum { kOther = 0, kPush = 1, kIterate = 2, kReturn = 3, kOpaque = 4 };
+
+static int Kind(int op) {
+  switch (op) {
+    case CALL:
+    case CALL_FUNCTION_EX:
+    case LOAD_ATTR:
+    case BINARY_SUBSCR:
+#ifdef CALL_KW
+    case CALL_KW:
+#endif
+#ifdef LOAD_SUPER_ATTR
+    case LOAD_SUPER_ATTR:
+#endif
+#ifdef INSTRUMENTED_CALL
+    case INSTRUMENTED_CALL:
+    case INSTRUMENTED_CALL_FUNCTION_EX:
+    case INSTRUMENTED_LOAD_SUPER_ATTR:
+#endif
+#ifdef INSTRUMENTED_CALL_KW
+    case INSTRUMENTED_CALL_KW:
+#endif
+      return kPush;
+    case FOR_ITER:
+    case SEND:
+#ifdef INSTRUMENTED_FOR_ITER
+    case INSTRUMENTED_FOR_ITER:
+#endif
+      return kIterate;
+    case RETURN_VALUE:
+    case RETURN_GENERATOR:
+#ifdef RETURN_CONST
+    case RETURN_CONST:
+    case INTERPRETER_EXIT:
+    case INSTRUMENTED_RETURN_VALUE:
+    case INSTRUMENTED_RETURN_CONST:
+#endif
+      return kReturn;
+#ifdef INSTRUMENTED_LINE
+    case INSTRUMENTED_LINE:
+    case INSTRUMENTED_INSTRUCTION:
+#endif
+#ifdef ENTER_EXECUTOR
+    case ENTER_EXECUTOR:
+#endif
+      return kOpaque;
+  }
+  return kOther;
+}
+
+// The opcode whose inline cache `op` has: the family's general form, for instrumented opcodes too.
+static int Base(int op) {
+  switch (op) {
+#ifdef INSTRUMENTED_CALL
+    case INSTRUMENTED_CALL: return CALL;
+    case INSTRUMENTED_FOR_ITER: return FOR_ITER;
+    case INSTRUMENTED_LOAD_SUPER_ATTR: return LOAD_SUPER_ATTR;
+#endif
+#if PY_VERSION_HEX >= 0x030d0000
+    case INSTRUMENTED_JUMP_BACKWARD: return JUMP_BACKWARD;
+    case INSTRUMENTED_POP_JUMP_IF_TRUE: return POP_JUMP_IF_TRUE;
+    case INSTRUMENTED_POP_JUMP_IF_FALSE: return POP_JUMP_IF_FALSE;
+    case INSTRUMENTED_POP_JUMP_IF_NONE: return POP_JUMP_IF_NONE;
+    case INSTRUMENTED_POP_JUMP_IF_NOT_NONE: return POP_JUMP_IF_NOT_NONE;
+#endif
+  }
+  return _PyOpcode_Deopt[op] ? _PyOpcode_Deopt[op] : op;
+}
+
+int main(void) {
+  for (int op = 0; op < 256; op++) {
+    int base = Base(op);
+    int byte = Kind(Kind(op) ? op : base) << 4 | _PyOpcode_Caches[base];
+    printf("0x%02x,%s", byte, op % 16 == 15 ? "\n" : " ");
+  }
+  return 0;
+}
