@@ -19,8 +19,9 @@ enum class DefinitionKind : uint8_t {
   kFunction,
   kAsyncFunction,
   kClass,
-  kLambda,         // name "<lambda>"
-  kComprehension,  // name "<listcomp>", "<setcomp>", "<dictcomp>" or "<genexpr>"
+  kLambda,          // name "<lambda>"
+  kTypeExpression,  // what a `type` statement or the bound of a type parameter evaluates
+  kComprehension,   // name "<listcomp>", "<setcomp>", "<dictcomp>" or "<genexpr>"
 };
 
 // Something that CPython compiles to a code object of its own.
@@ -33,6 +34,7 @@ struct Definition {
       0;              // co_firstlineno: the first decorator's line where there is one, else `line`
   uint32_t line = 0;  // of `def`, `async`, `class`, `lambda`, or of the opening bracket
   uint32_t last_line = 0;    // of the body's last statement; trailing comments are outside
+  int32_t parent = -1;       // index of the definition whose lines it stands in; -1: none
   uint32_t name_line = 0;    // where the name stands, for links
   uint32_t name_column = 0;  // UTF-16 units
   // False when the parser was recovering from a syntax error here: good for display, not for links.
@@ -64,6 +66,7 @@ struct SourceIndex {
   std::vector<Definition> definitions;  // in order of their position in the source
   std::vector<LineRange> statements;    // sorted, disjoint; see StatementAt
   std::vector<Token> tokens;            // sorted by line and column, never overlapping
+  std::vector<uint32_t> by_first_line;  // indexes of `definitions`, sorted by first_line
   bool has_errors = false;  // the source has syntax errors, or syntax that the parser does not know
   bool complete =
       true;  // false: the parser gave up, the index is empty; the text can still be shown
@@ -73,7 +76,7 @@ struct SourceIndex {
   // nullptr: none, and always for "<module>".
   const Definition* FindDefinition(std::string_view name, uint32_t first_line,
                                    std::string_view qualified_name = {}) const;
-  // The innermost function or class (no lambda, no comprehension) whose lines, decorators included,
+  // The innermost function or class (nothing smaller) whose lines, decorators included,
   // hold `line`.
   const Definition* EnclosingDefinition(uint32_t line) const;
 
