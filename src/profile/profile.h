@@ -10,8 +10,10 @@
 //   inclusive  it is anywhere on the stack, counted once a stack however often it recurs.
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "profile/model.h"
@@ -24,15 +26,16 @@ enum class Weight : uint8_t { kWall, kCpu };
 // "cpu" → kCpu, everything else kWall.
 Weight WeightOfMode(const std::string& mode);
 
+// Sums stop at the largest value: a damaged file must not make them wrap.
 struct Cost {
   uint64_t samples = 0;
   int64_t wall_ns = 0;
   int64_t cpu_ns = 0;
 
   Cost& operator+=(const Cost& other) {
-    samples += other.samples;
-    wall_ns += other.wall_ns;
-    cpu_ns += other.cpu_ns;
+    if (__builtin_add_overflow(samples, other.samples, &samples)) samples = UINT64_MAX;
+    if (__builtin_add_overflow(wall_ns, other.wall_ns, &wall_ns)) wall_ns = INT64_MAX;
+    if (__builtin_add_overflow(cpu_ns, other.cpu_ns, &cpu_ns)) cpu_ns = INT64_MAX;
     return *this;
   }
   bool operator==(const Cost&) const = default;
@@ -105,24 +108,36 @@ struct Profile {
   [[nodiscard]] int64_t Time(const Cost& cost) const { return cost.Time(weight); }
 };
 
-// Input of Aggregate: one row of the sample table.
+// One row of the sample table.
 struct SampleRow {
   int64_t bucket = 0;
   SampleCell cell;
 };
 
-// Fills everything that follows from `functions`, `stacks` (all but `project`) and the rows: adds
-// one row at a time, then Finish computes the rest. Ids must be in range and parents smaller than
-// children; the reader has checked it.
+// Makes a Profile of functions, the stack tree (`project` is filled in) and rows, added one at a
+// time. Every id must be in range and parents smaller than children: the reader has checked it.
 class Aggregator {
  public:
   Aggregator(Weight weight, std::vector<FunctionInfo> functions, StackTree stacks,
              int64_t bucket_width_ns);
   void Add(const SampleRow& row);
+  // Leaves the aggregator empty.
   Profile Finish();
 
  private:
+  struct Key {
+    StackId stack;
+    ThreadId thread;
+    ThreadState state;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const;
+  };
+
   Profile profile_;
+  std::unordered_map<Key, Cost, KeyHash> costs_;
+  std::map<int64_t, std::array<Cost, kThreadStateCount>> buckets_;
 };
 
 }  // namespace linescope

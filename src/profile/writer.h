@@ -1,9 +1,16 @@
 #pragma once
 // Writes a profile while a run goes on. FORMAT.md describes the database. Not thread-safe: one
 // thread owns a writer.
+//
+// What was committed survives the death of this process by any signal, and but for what came since
+// the last commit also that of the machine. While recording, the data is at the path itself, or,
+// where a profile is there already, at `<path>.partial`, which replaces it in Finish. A writer that
+// is destroyed without Finish leaves a profile in state `recording`, which readers report as
+// interrupted.
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/result.h"
 #include "profile/model.h"
@@ -12,8 +19,8 @@ namespace linescope {
 
 class ProfileWriter {
  public:
-  // Creates `path` (refused when it exists and is not a profile, or its folder cannot be written).
-  // The profile is in state `recording` until Finish.
+  // Refused with kUsage when the place is impossible: no such folder, not writable, a folder, a
+  // file that is not a profile, a profile that another process is recording.
   static Result<std::unique_ptr<ProfileWriter>> Create(const std::filesystem::path& path,
                                                        const RunInfo& run);
   virtual ~ProfileWriter() = default;
@@ -24,10 +31,13 @@ class ProfileWriter {
   virtual void EndThread(ThreadId thread, int64_t end_ns) = 0;
   virtual void EndProcess(ProcessId process, int64_t end_ns, std::optional<int> exit_code,
                           std::optional<int> term_signal) = 0;
-  // Equal identities (file, qualified name, first line) give the same id.
+  // Equal identities (file, qualified name, first line) give the same id; the first one's
+  // `in_project` counts.
   virtual FunctionId AddFunction(const FunctionInfo& info) = 0;
   // Equal (parent, function, line) give the same id. Parents come before children.
   virtual StackId AddStack(const StackNode& node) = 0;
+  // Equal (path, text) give the same id. An empty text with a note, unless verified, is stored as
+  // unavailable.
   virtual SourceId AddSource(const SourceSnapshot& snapshot) = 0;
   virtual void AddDiagnostic(const Diagnostic& diagnostic) = 0;
   virtual void AddDrops(DropReason reason, uint64_t count) = 0;
@@ -35,11 +45,13 @@ class ProfileWriter {
   // bucket of begin_ns.
   virtual void AddSamples(int64_t begin_ns, int64_t end_ns, std::span<const SampleCell> cells) = 0;
   // Makes everything added so far durable. On a full disk it fails with kIo; what was committed
-  // before stays readable, what was not is kept and tried again by the next Commit.
+  // before stays readable, what was not is kept (merged: memory stays bounded) and tried again by
+  // the next Commit.
   virtual Status Commit() = 0;
   // Updates title, scope or other facts of the run.
   virtual void UpdateRun(const RunInfo& run) = 0;
-  // Commits, writes how the run ended, and closes into one file (no -wal or -shm beside it).
+  // Commits, writes how the run ended, and closes into one file (no -wal or -shm beside it). After
+  // a failure of the commit it may be called again; otherwise it is the last call.
   virtual Status Finish(const RunEnd& end) = 0;
 };
 

@@ -1,0 +1,465 @@
+#include "profile/writer.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "profile/compress.h"
+#include "profile/identity.h"
+#include "profile/json_list.h"
+#include "profile/recording_file.h"
+#include "profile/sample_buffer.h"
+#include "profile/schema.h"
+#include "profile/sha256.h"
+#include "profile/sqlite.h"
+
+namespace linescope {
+namespace {
+
+// Beyond this many rows of samples (about 30 MB) buckets also widen, down to kFewBuckets.
+constexpr int64_t kMaxSampleRows = 1'000'000;
+constexpr int64_t kFewBuckets = 60;
+// Larger files are not compacted at the end: the user is waiting.
+constexpr int64_t kVacuumLimitBytes = 64 << 20;
+
+struct ProcessRow {
+  ProcessInfo info;
+  std::optional<int64_t> end_ns;
+  std::optional<int> exit_code, term_signal;
+};
+
+struct ThreadRow {
+  ThreadInfo info;
+  std::optional<int64_t> end_ns;
+};
+
+struct SourceRow {
+  SourceSnapshot snapshot;  // without its text
+  std::optional<std::vector<uint8_t>> text;
+  std::optional<uint64_t> text_bytes;
+  std::optional<std::string> sha256;
+};
+
+std::optional<int64_t> StackOrNull(StackId stack) {
+  if (stack == kNoStack) return std::nullopt;
+  return stack;
+}
+
+std::optional<std::string> TextOrNull(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+// All pending data survives a failed Commit: it is cleared only once COMMIT has succeeded, and
+// every statement can be repeated.
+class SqliteProfileWriter final : public ProfileWriter {
+ public:
+  SqliteProfileWriter(RecordingFile file, std::unique_ptr<Database> database, RunInfo run)
+      : file_(std::move(file)), database_(std::move(database)), run_(std::move(run)) {}
+
+  // Creates the schema and prepares what Commit runs.
+  Status Initialise();
+  // Removes what a failed Initialise has left.
+  void Discard();
+
+  ProcessId AddProcess(const ProcessInfo& info) override;
+  ThreadId AddThread(const ThreadInfo& info) override;
+  void SetThreadName(ThreadId thread, const std::string& name) override;
+  void EndThread(ThreadId thread, int64_t end_ns) override;
+  void EndProcess(ProcessId process, int64_t end_ns, std::optional<int> exit_code,
+                  std::optional<int> term_signal) override;
+  FunctionId AddFunction(const FunctionInfo& info) override {
+    return identities_.AddFunction(info);
+  }
+  StackId AddStack(const StackNode& node) override { return identities_.AddStack(node); }
+  SourceId AddSource(const SourceSnapshot& snapshot) override;
+  void AddDiagnostic(const Diagnostic& diagnostic) override {
+    pending_diagnostics_.push_back(diagnostic);
+  }
+  void AddDrops(DropReason reason, uint64_t count) override {
+    drops_.at(static_cast<size_t>(reason)) += count;
+  }
+  void AddSamples(int64_t begin_ns, int64_t end_ns, std::span<const SampleCell> cells) override;
+  Status Commit() override;
+  void UpdateRun(const RunInfo& run) override {
+    run_ = run;
+    run_changed_ = true;
+  }
+  Status Finish(const RunEnd& end) override;
+
+ private:
+  struct Statements {
+    Statement update_run, update_progress, update_end, put_process, put_thread, add_function,
+        add_frame, add_stack, add_source, add_diagnostic, put_drop, put_sample;
+  };
+
+  Status PrepareStatements();
+  Status WriteRun(Statement& statement);
+  Status LimitSampleRows();
+  Status WritePending();
+  Status WriteProcessesAndThreads();
+  Status WriteIdentities();
+  Status WriteSources();
+  Status WriteSamples();
+  Status MergeStoredBuckets();
+  Status WriteEnd(const RunEnd& end);
+  void ForgetPending();
+  void Compact();
+
+  const RecordingFile file_;
+  std::unique_ptr<Database> database_;
+  Statements sql_;  // after database_: finalized before it is closed
+
+  RunInfo run_;
+  bool run_changed_ = false;
+  std::vector<ProcessRow> processes_;
+  std::set<ProcessId> changed_processes_;
+  std::vector<ThreadRow> threads_;
+  std::set<ThreadId> changed_threads_;
+  Identities identities_;
+  std::unordered_map<std::string, SourceId> source_ids_;  // by path and hash
+  std::vector<SourceRow> pending_sources_;
+  SourceId source_count_ = 0;
+  std::vector<Diagnostic> pending_diagnostics_;
+  std::array<uint64_t, static_cast<size_t>(DropReason::kCount)> drops_{};
+  SampleBuffer samples_;
+  int64_t stored_width_ns_ = SampleBuffer::kFirstWidthNs;
+  int64_t stored_rows_ = 0;  // upper bound of the rows in `sample`
+  uint64_t sample_count_ = 0;
+  int64_t elapsed_ns_ = 0;
+  std::optional<RunEnd> end_;
+};
+
+constexpr std::string_view kUpdateRun =
+    "UPDATE run SET title = ?, command = ?, working_directory = ?, host = ?, linescope_version = ?,"
+    " collector = ?, method = ?, mode = ?, consistency = ?, rate_hz = ?, started_unix_ns = ?,"
+    " attached = ?, project_root = ?, includes = ?, excludes = ?, labels = ?, bucket_width_ns = ?";
+
+constexpr std::string_view kInsertRun =
+    "INSERT INTO run (id, state, title, command, working_directory, host, linescope_version,"
+    " collector, method, mode, consistency, rate_hz, started_unix_ns, attached, project_root,"
+    " includes, excludes, labels, bucket_width_ns)"
+    " VALUES (0, 'recording', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+Status SqliteProfileWriter::Initialise() {
+  // The schema and the application id go into the file itself before the log is switched on, so
+  // that a recording killed at any later moment is recognised by its first bytes.
+  LS_CHECK_OK(database_->Execute(
+      fmt::format("PRAGMA journal_mode = DELETE; PRAGMA temp_store = MEMORY;"
+                  "BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {};",
+                  kApplicationId, kUserVersion)));
+  LS_CHECK_OK(database_->Execute(kSchemaSql));
+  {
+    LS_TRY(meta, database_->Prepare("INSERT INTO meta VALUES (?, ?)"));
+    LS_CHECK_OK(meta.Run("format", "linescope profile"));
+    LS_CHECK_OK(meta.Run("format_version", fmt::format("{}.{}", kFormatMajor, kFormatMinor)));
+    LS_TRY(insert_run, database_->Prepare(kInsertRun));
+    LS_CHECK_OK(WriteRun(insert_run));
+  }
+  LS_CHECK_OK(database_->Execute("COMMIT"));
+  LS_TRY(mode, database_->QueryText("PRAGMA journal_mode = WAL"));
+  if (mode != "wal") {
+    // No shared memory on this file system (some network ones): without it the log works as long
+    // as nobody else opens the database meanwhile.
+    LS_CHECK_OK(database_->Execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL"));
+  }
+  // FULL: the log is synced at each commit, so even a crash of the machine costs at most what came
+  // since. The limit gives space back after a merge of buckets went through the log.
+  LS_CHECK_OK(database_->Execute("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8388608"));
+  return PrepareStatements();
+}
+
+void SqliteProfileWriter::Discard() {
+  sql_ = {};
+  database_.reset();
+  file_.Remove();
+}
+
+Status SqliteProfileWriter::PrepareStatements() {
+  const std::pair<Statement*, std::string_view> all[] = {
+      {&sql_.update_run, kUpdateRun},
+      {&sql_.update_progress, "UPDATE run SET elapsed_ns = ?, samples = ?, bucket_width_ns = ?"},
+      {&sql_.update_end,
+       "UPDATE run SET state = ?, elapsed_ns = ?, samples = ?, exit_code = ?, term_signal = ?,"
+       " error = ?, ticks_due = ?, ticks_taken = ?, rate_reached_hz = ?, consistency_used = ?"},
+      {&sql_.put_process, "INSERT OR REPLACE INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&sql_.put_thread, "INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?, ?, ?, ?)"},
+      {&sql_.add_function, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)"},
+      {&sql_.add_frame, "INSERT INTO frame (id, function, line) VALUES (?, ?, ?)"},
+      {&sql_.add_stack, "INSERT INTO stack VALUES (?, ?, ?, ?, ?)"},
+      {&sql_.add_source, "INSERT INTO source_unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&sql_.add_diagnostic, "INSERT INTO diagnostic (level, text) VALUES (?, ?)"},
+      {&sql_.put_drop, "INSERT OR REPLACE INTO \"drop\" VALUES (?, ?)"},
+      {&sql_.put_sample,
+       "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+       " count = count + excluded.count, wall_ns = wall_ns + excluded.wall_ns,"
+       " cpu_ns = cpu_ns + excluded.cpu_ns"},
+  };
+  for (const auto& [statement, text] : all) {
+    LS_TRY(prepared, database_->Prepare(text));
+    *statement = std::move(prepared);
+  }
+  return {};
+}
+
+// Runs kUpdateRun or kInsertRun, which take the same parameters.
+Status SqliteProfileWriter::WriteRun(Statement& statement) {
+  const std::string command = JsonList(run_.command), includes = JsonList(run_.includes),
+                    excludes = JsonList(run_.excludes), labels = JsonPairs(run_.labels);
+  return statement.Run(run_.title, command, run_.working_directory, run_.host,
+                       run_.linescope_version, run_.collector, run_.method, run_.mode,
+                       run_.consistency, run_.rate_hz, run_.started_unix_ns, run_.attached,
+                       run_.project_root, includes, excludes, labels, stored_width_ns_);
+}
+
+ProcessId SqliteProfileWriter::AddProcess(const ProcessInfo& info) {
+  auto id = static_cast<ProcessId>(processes_.size());
+  processes_.push_back({.info = info, .end_ns = {}, .exit_code = {}, .term_signal = {}});
+  changed_processes_.insert(id);
+  return id;
+}
+
+ThreadId SqliteProfileWriter::AddThread(const ThreadInfo& info) {
+  auto id = static_cast<ThreadId>(threads_.size());
+  threads_.push_back({.info = info, .end_ns = {}});
+  changed_threads_.insert(id);
+  return id;
+}
+
+void SqliteProfileWriter::SetThreadName(ThreadId thread, const std::string& name) {
+  if (std::exchange(threads_.at(thread).info.name, name) != name) changed_threads_.insert(thread);
+}
+
+void SqliteProfileWriter::EndThread(ThreadId thread, int64_t end_ns) {
+  threads_.at(thread).end_ns = end_ns;
+  changed_threads_.insert(thread);
+}
+
+void SqliteProfileWriter::EndProcess(ProcessId process, int64_t end_ns,
+                                     std::optional<int> exit_code, std::optional<int> term_signal) {
+  ProcessRow& row = processes_.at(process);
+  row.end_ns = end_ns;
+  row.exit_code = exit_code;
+  row.term_signal = term_signal;
+  changed_processes_.insert(process);
+}
+
+SourceId SqliteProfileWriter::AddSource(const SourceSnapshot& snapshot) {
+  bool available = !snapshot.text.empty() || snapshot.note.empty() || snapshot.verified == true;
+  SourceRow row{.snapshot = snapshot, .text = {}, .text_bytes = {}, .sha256 = {}};
+  if (available) {
+    // Packed here and not at the commit, so that what waits is small.
+    if (auto packed = Compress(snapshot.text)) {
+      row.text = *std::move(packed);
+      row.text_bytes = snapshot.text.size();
+      row.sha256 = Sha256Hex(snapshot.text);
+    } else {
+      row.snapshot.note = packed.error().what;
+    }
+  }
+  row.snapshot.text.clear();
+  auto [at, added] =
+      source_ids_.try_emplace(row.sha256.value_or("") + snapshot.path, source_count_);
+  if (added) {
+    pending_sources_.push_back(std::move(row));
+    ++source_count_;
+  }
+  return at->second;
+}
+
+void SqliteProfileWriter::AddSamples(int64_t begin_ns, int64_t end_ns,
+                                     std::span<const SampleCell> cells) {
+  samples_.Add(begin_ns, cells);
+  elapsed_ns_ = std::max(elapsed_ns_, end_ns);
+  for (const SampleCell& cell : cells) sample_count_ += cell.count;
+}
+
+Status SqliteProfileWriter::Commit() {
+  if (!database_)
+    return Fail(ErrorCode::kInternal, "the profile {} is closed", file_.final_path.string());
+  LS_CHECK_OK(LimitSampleRows());
+  Status status = database_->Execute("BEGIN IMMEDIATE");
+  if (status) status = WritePending();
+  if (status) status = database_->Execute("COMMIT");
+  if (!status) {
+    // Some failures have rolled back by themselves.
+    if (database_->in_transaction()) (void)database_->Execute("ROLLBACK");
+    return status;
+  }
+  ForgetPending();
+  return {};
+}
+
+Status SqliteProfileWriter::LimitSampleRows() {
+  auto rows = static_cast<int64_t>(samples_.size());
+  if (stored_rows_ + rows <= kMaxSampleRows || samples_.bucket_count() <= kFewBuckets) return {};
+  LS_TRY(exact, database_->QueryInt("SELECT count(*) FROM sample"));
+  stored_rows_ = exact.value_or(0);
+  if (stored_rows_ + rows > kMaxSampleRows) samples_.Widen();
+  return {};
+}
+
+Status SqliteProfileWriter::WritePending() {
+  if (run_changed_) LS_CHECK_OK(WriteRun(sql_.update_run));
+  LS_CHECK_OK(WriteProcessesAndThreads());
+  LS_CHECK_OK(WriteIdentities());
+  LS_CHECK_OK(WriteSources());
+  for (const Diagnostic& diagnostic : pending_diagnostics_)
+    LS_CHECK_OK(sql_.add_diagnostic.Run(diagnostic.level, diagnostic.text));
+  for (size_t i = 0; i < drops_.size(); ++i) {
+    if (drops_[i])
+      LS_CHECK_OK(sql_.put_drop.Run(DropReasonName(static_cast<DropReason>(i)), drops_[i]));
+  }
+  LS_CHECK_OK(WriteSamples());
+  LS_CHECK_OK(sql_.update_progress.Run(elapsed_ns_, sample_count_, samples_.width_ns()));
+  if (end_) LS_CHECK_OK(WriteEnd(*end_));
+  return {};
+}
+
+Status SqliteProfileWriter::WriteProcessesAndThreads() {
+  for (ProcessId id : changed_processes_) {
+    const ProcessRow& row = processes_[id];
+    const std::string command = JsonList(row.info.command);
+    const auto python_version = TextOrNull(row.info.python_version);
+    LS_CHECK_OK(sql_.put_process.Run(id, row.info.pid, row.info.parent, command,
+                                     row.info.executable, python_version, row.info.start_ns,
+                                     row.end_ns, row.exit_code, row.term_signal));
+  }
+  for (ThreadId id : changed_threads_) {
+    const ThreadRow& row = threads_[id];
+    LS_CHECK_OK(sql_.put_thread.Run(id, row.info.process, row.info.tid, row.info.name,
+                                    row.info.is_main, row.info.start_ns, row.end_ns));
+  }
+  return {};
+}
+
+Status SqliteProfileWriter::WriteIdentities() {
+  FunctionId function = identities_.first_pending_function();
+  for (const FunctionInfo& info : identities_.pending_functions())
+    LS_CHECK_OK(sql_.add_function.Run(function++, info.file, info.name, info.qualified_name,
+                                      info.first_line, info.in_project));
+  const auto& frames = identities_.frames();
+  for (FrameId id = identities_.first_pending_frame(); id < frames.size(); ++id) {
+    std::optional<int64_t> line;
+    if (frames[id].line != 0) line = frames[id].line;
+    LS_CHECK_OK(sql_.add_frame.Run(id, frames[id].function, line));
+  }
+  const auto& stacks = identities_.stacks();
+  for (StackId id = identities_.first_pending_stack(); id < stacks.size(); ++id)
+    LS_CHECK_OK(sql_.add_stack.Run(id, StackOrNull(stacks[id].parent), stacks[id].frame,
+                                   stacks[id].depth, StackOrNull(stacks[id].project)));
+  return {};
+}
+
+Status SqliteProfileWriter::WriteSources() {
+  auto id = static_cast<SourceId>(source_count_ - pending_sources_.size());
+  for (const SourceRow& row : pending_sources_) {
+    const SourceSnapshot& snapshot = row.snapshot;
+    std::optional<std::span<const uint8_t>> text;
+    if (row.text) text = *row.text;
+    LS_CHECK_OK(sql_.add_source.Run(id++, snapshot.path, snapshot.resolved_path,
+                                    snapshot.kind == SourceKind::kNotebook ? "notebook" : "python",
+                                    snapshot.in_project, text, row.text_bytes, row.sha256,
+                                    snapshot.verified, snapshot.note));
+  }
+  return {};
+}
+
+Status SqliteProfileWriter::WriteSamples() {
+  if (samples_.width_ns() != stored_width_ns_) LS_CHECK_OK(MergeStoredBuckets());
+  for (const auto& [bucket, cell] : samples_.SortedRows()) {
+    int64_t stack = cell.stack == kNoStack ? kStoredNoStack : int64_t{cell.stack};
+    LS_CHECK_OK(sql_.put_sample.Run(bucket, cell.thread, stack, static_cast<int>(cell.state),
+                                    cell.count, cell.wall_ns, cell.cpu_ns));
+  }
+  return {};
+}
+
+Status SqliteProfileWriter::MergeStoredBuckets() {
+  // One pass for any number of doublings. GROUP BY leaves the rows in the order of the table's key.
+  return database_->Execute(
+      fmt::format("CREATE TEMP TABLE merged AS SELECT bucket / {} AS bucket, thread, stack, state,"
+                  " sum(count) AS count, sum(wall_ns) AS wall_ns, sum(cpu_ns) AS cpu_ns"
+                  " FROM sample GROUP BY 1, 2, 3, 4;"
+                  "DELETE FROM sample;"
+                  "INSERT INTO sample SELECT * FROM temp.merged;"
+                  "DROP TABLE temp.merged;",
+                  samples_.width_ns() / stored_width_ns_));
+}
+
+Status SqliteProfileWriter::WriteEnd(const RunEnd& end) {
+  std::optional<uint64_t> ticks_due, ticks_taken;
+  if (end.ticks_known) {
+    ticks_due = end.ticks_due;
+    ticks_taken = end.ticks_taken;
+  }
+  const auto error = TextOrNull(end.error);
+  const auto consistency_used = TextOrNull(end.consistency_used);
+  return sql_.update_end.Run(ProfileStateName(end.state), end.elapsed_ns, end.samples,
+                             end.exit_code, end.term_signal, error, ticks_due, ticks_taken,
+                             end.rate_reached_hz, consistency_used);
+}
+
+void SqliteProfileWriter::ForgetPending() {
+  run_changed_ = false;
+  changed_processes_.clear();
+  changed_threads_.clear();
+  identities_.MarkCommitted();
+  pending_sources_.clear();
+  pending_diagnostics_.clear();
+  stored_rows_ += static_cast<int64_t>(samples_.size());
+  stored_width_ns_ = samples_.width_ns();
+  samples_.Clear();
+}
+
+Status SqliteProfileWriter::Finish(const RunEnd& end) {
+  end_ = end;
+  LS_CHECK_OK(Commit());
+  sql_ = {};
+  Compact();
+  // Brings the log into the file and removes it; fails while another connection is open.
+  auto mode = database_->QueryText("PRAGMA journal_mode = DELETE");
+  if (!mode || *mode != "delete") {
+    std::string reason = mode ? "it is open in another program" : mode.error().what;
+    database_.reset();
+    return Fail(ErrorCode::kIo,
+                "the profile {} is complete, but stays in two files with {}-wal: {}",
+                file_.recording_path.string(), file_.recording_path.string(), reason);
+  }
+  database_.reset();
+  return file_.Publish();
+}
+
+// Gives back the pages that merged buckets left free. Not being able to is no failure.
+void SqliteProfileWriter::Compact() {
+  auto pages = database_->QueryInt("PRAGMA page_count");
+  auto free_pages = database_->QueryInt("PRAGMA freelist_count");
+  auto page_size = database_->QueryInt("PRAGMA page_size");
+  if (!pages || !free_pages || !page_size) return;
+  bool small = pages->value_or(0) * page_size->value_or(0) <= kVacuumLimitBytes;
+  if (small && free_pages->value_or(0) * 5 > pages->value_or(0)) (void)database_->Execute("VACUUM");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ProfileWriter>> ProfileWriter::Create(const std::filesystem::path& path,
+                                                             const RunInfo& run) {
+  LS_TRY(file, RecordingFile::Choose(path));
+  LS_TRY(database, Database::Open(file.recording_path.string(),
+                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                                  path.string()));
+  sqlite3_busy_timeout(database->handle(), 2000);
+  auto writer = std::make_unique<SqliteProfileWriter>(std::move(file), std::move(database), run);
+  if (Status status = writer->Initialise(); !status) {
+    writer->Discard();
+    return std::unexpected(std::move(status).error());
+  }
+  return writer;
+}
+
+}  // namespace linescope
