@@ -145,23 +145,17 @@ bool IndexBuilder::Enter(TSNode node, TSFieldId field) {
 
     case NodeKind::kSimpleStatement:
     case NodeKind::kGlobalStatement:
-      if (error_depth_ == 0 && !ts_node_has_error(node)) {
-        AddStatement(frame.first_line, LastLine(node));
-      }
+      AddWholeStatement(node);
       return true;
     case NodeKind::kTypeAlias:
-      if (error_depth_ == 0 && !ts_node_has_error(node)) {
-        AddStatement(frame.first_line, LastLine(node));
-      }
+      AddWholeStatement(node);
       EnterTypeExpression(node, frame, ts_node_child_by_field_id(node, Fields().left));
       return true;
     case NodeKind::kTypeBound:
       EnterTypeExpression(node, frame, node);
       return true;
     case NodeKind::kDecorator:
-      if (error_depth_ == 0 && !ts_node_has_error(node)) {
-        AddStatement(frame.first_line, LastLine(node));
-      }
+      AddWholeStatement(node);
       frame.decorator_path = true;
       if (parent.kind == NodeKind::kDecoratedDefinition && parent.decorator_line == 0) {
         const TSNode expression = ts_node_named_child(node, 0);
@@ -192,7 +186,7 @@ bool IndexBuilder::Enter(TSNode node, TSFieldId field) {
       AddDefinition(node, frame, DefinitionKind::kComprehension, ComprehensionName(kind), node);
       if (kind == NodeKind::kGenerator) {
         PushScope(index_.definitions.back());
-        frame.opened_scope = true;
+        ++frame.opened_scopes;
       }
       return true;
     case NodeKind::kForInClause:
@@ -210,7 +204,7 @@ void IndexBuilder::Leave() {
   if (frame.kind == NodeKind::kFormatSpecifier) {
     tokens_.Add(frame.format_begin, frame.format_end, TokenClass::kInterpolation);
   }
-  if (frame.opened_scope) scopes_.pop_back();
+  scopes_.resize(scopes_.size() - frame.opened_scopes);
   if (frame.opened_error) --error_depth_;
   if (frame.definition >= 0) {
     Definition& definition = index_.definitions[static_cast<size_t>(frame.definition)];
@@ -240,21 +234,27 @@ void IndexBuilder::OpenScope(const Frame& parent, Frame& frame, TSFieldId field)
       scopes_.back().shadowed.assign(own, parameters_.end());
       parameters_.erase(own, parameters_.end());
     }
-    frame.opened_scope = true;
+    ++frame.opened_scopes;
   } else if (field == Fields().right && parent.kind == NodeKind::kForInClause) {
     // The first iterable of a generator is evaluated outside it.
     const Frame& generator = frames_[frames_.size() - 3];
     if (generator.kind == NodeKind::kGenerator && generator.for_clauses == 1) {
       scopes_.push_back({.prefix = scopes_[scopes_.size() - 2].prefix});
-      frame.opened_scope = true;
+      ++frame.opened_scopes;
     }
   }
 }
 
 void IndexBuilder::PushScope(const Definition& definition) {
+  // As CPython's compiler does it: "<locals>" stands for the scope of functions and lambdas only.
   const bool is_class = definition.kind == DefinitionKind::kClass;
-  scopes_.push_back({.prefix = definition.qualified_name + (is_class ? "." : ".<locals>."),
+  const bool has_locals = !is_class && definition.kind != DefinitionKind::kComprehension;
+  scopes_.push_back({.prefix = definition.qualified_name + (has_locals ? ".<locals>." : "."),
                      .is_class = is_class});
+}
+
+void IndexBuilder::AddWholeStatement(TSNode node) {
+  if (error_depth_ == 0 && !ts_node_has_error(node)) AddStatement(FirstLine(node), LastLine(node));
 }
 
 void IndexBuilder::AddStatement(uint32_t first_line, uint32_t last_line) {

@@ -27,7 +27,7 @@ class IndexBuilder {
     bool header_open = false;  // a compound statement whose colon has not come
     bool header_reliable = true;
     bool decorator_path = false;  // within '@' and the dotted name after it
-    bool opened_scope = false;
+    uint8_t opened_scopes = 0;    // of `scopes_`, to be closed with this node
     bool opened_error = false;
     uint32_t decorator_line = 0;  // decorated definition: its first decorator's expression
     uint32_t for_clauses = 0;     // comprehension: seen so far
@@ -54,6 +54,7 @@ class IndexBuilder {
   void PushScope(const Definition& definition);
   // Follows the children of a compound statement up to the colon that ends its header.
   void WatchHeader(TSNode node, NodeKind kind);
+  void AddWholeStatement(TSNode node);
   void AddStatement(uint32_t first_line, uint32_t last_line);
   void AddDefinition(TSNode node, Frame& frame, DefinitionKind kind, std::string name,
                      TSNode name_node);

@@ -55,25 +55,28 @@ class ProjectScope {
   std::string Describe() const;
 
  private:
-  ProjectScope() : files_(0) {}
-  void FindRoot(const ScopeOptions& options);
-  bool IsScript(const std::string& path) const;
-  ScopeVerdict JudgePath(const std::string& path, std::string_view stdlib_dir);
-  std::vector<std::string> ModuleNames(const std::string& path, std::string_view stdlib_dir);
-  bool MatchesAny(const std::vector<ScopePattern>& patterns, const std::vector<std::string>& paths,
-                  std::string_view stdlib_dir);
+  explicit ProjectScope(int pid) : files_(pid) {}
+  Status ChooseRoot(const ScopeOptions& options);
+  Status ParsePatterns(const ScopeOptions& options);
+  // Where a file stands by one spelling of its path, patterns aside.
+  ScopeVerdict JudgePath(std::string_view path, std::string_view stdlib_dir);
+  bool Matches(const std::vector<ScopePattern>& patterns, std::string_view path,
+               std::string_view stdlib_dir);
+  // The dotted names that the file could have been imported by.
+  std::vector<std::string> ModuleNames(std::string_view path, std::string_view stdlib_dir);
   bool IsEnvironment(const std::string& folder);
   bool IsPackage(const std::string& folder);
 
   TargetFiles files_;
   std::string working_directory_;
-  std::string root_;  // absolute and clean, as given
-  std::string canonical_root_;
-  std::string reason_;  // why this root: "the nearest pyproject.toml above the script"
+  std::string root_;            // absolute and clean, links not followed
+  std::string canonical_root_;  // links followed
+  std::string
+      reason_;  // why this root, e.g. "the nearest folder with pyproject.toml above the script"
   std::string script_, canonical_script_;
   bool code_string_ = false;
   std::vector<ScopePattern> includes_, excludes_;
-  std::map<std::string, bool, std::less<>> environments_, packages_;
+  std::map<std::string, bool> environments_, packages_;  // what is known about folders
 };
 
 }  // namespace linescope
