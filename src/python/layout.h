@@ -75,6 +75,24 @@ struct Objects {
   uint32_t str_length, str_state, str_ascii, str_compact;  // data offsets of the two compact forms
   uint32_t dict_keys, dict_values;
 };
+// Dictionaries (Include/internal/pycore_dict.h).
+struct Dict {
+  uint32_t keys_log2_size, keys_log2_index_bytes, keys_kind, keys_entries;  // in PyDictKeysObject
+  uint32_t keys_indices;  // start of the index table; the entries follow it
+  uint32_t values_first;  // of PyDictValues
+};
+// Attributes of instances (Include/internal/pycore_object.h) and integers (cpython/longintrepr.h).
+struct Names {
+  enum class Instance : uint8_t {
+    kTwoPointers,    // 3.11: before the object, values at -4 words and the dict at -3
+    kTaggedPointer,  // 3.12: one word at -3 words; odd: values, one byte below their address
+    kInline,         // 3.13: the dict at -3 words; without one, values behind the object
+  } instance;
+  uint32_t module_dict;
+  uint32_t type_flags, type_dict_offset, type_basic_size, type_cached_keys;
+  uint32_t int_size, int_digits;
+  bool int_tagged;  // 3.12+: size << 3 | sign, sign 0 for positive; before, a signed size
+};
 
 struct Table {
   int minor;  // of CPython 3
@@ -86,6 +104,8 @@ struct Table {
   Generator generator;
   Code code;
   Objects objects;
+  Dict dict;
+  Names names;
   uint32_t frame_specials_words;  // framesize = nlocalsplus + stacksize + this, where
                                   // `code.framesize` is missing
   // An executing frame has stacktop == -1 (3.11 - 3.13).

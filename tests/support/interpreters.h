@@ -1,0 +1,34 @@
+#pragma once
+// The Python interpreters that live tests run on.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace linescope {
+
+struct Interpreter {
+  std::string path;  // the executable itself: no link, no shim
+  int minor = 0, micro = 0;
+  [[nodiscard]] std::string Name() const;  // "Python 3.11.2 (/usr/bin/python3.11)"
+};
+
+// Those of CPython 3.`minor` on this machine: from $LINESCOPE_PYTHONS (colon-separated; then
+// nothing else is looked at), pyenv's versions, and python3.X on $PATH. Looked up once.
+const std::vector<Interpreter>& InterpretersOf(int minor);
+
+// A test over versions: INSTANTIATE_TEST_SUITE_P(Live, Name, EachMinor(), MinorName). Its body
+// begins with LS_FOR_EACH_INTERPRETER(python, GetParam()) { … }, which skips the test, saying so,
+// where there is none.
+inline auto EachMinor() { return ::testing::Values(11, 12, 13); }
+inline std::string MinorName(const ::testing::TestParamInfo<int>& info) {
+  return "Python3" + std::to_string(info.param);
+}
+#define LS_FOR_EACH_INTERPRETER(python, minor)                                              \
+  if (InterpretersOf(minor).empty()) {                                                      \
+    GTEST_SKIP() << "no Python 3." << (minor) << " on this machine; set LINESCOPE_PYTHONS"; \
+  }                                                                                         \
+  for (const Interpreter& python : InterpretersOf(minor))                                   \
+    if (const ::testing::ScopedTrace trace(__FILE__, __LINE__, python.Name()); true)
+
+}  // namespace linescope
