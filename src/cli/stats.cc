@@ -1,0 +1,138 @@
+#include "profile/stats.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/figures.h"
+#include "cli/hot_tables.h"
+#include "cli/open_profile.h"
+#include "cli/options.h"
+#include "cli/stats_json.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+#include "report/outcome.h"
+
+namespace linescope {
+namespace {
+
+const HelpText kHelp = {
+    "stats [options] PROFILE",
+    "Shows the hottest lines and functions of a stored profile.\n"
+    "\n"
+    "Time of a line is that of the line itself and of the library code it calls; time in other "
+    "lines of your own code\n"
+    "counts there. --by self leaves library code out, --by total includes everything that is "
+    "called.",
+    "Examples:\n"
+    "  linescope stats linescope-app.linescope --limit 20\n"
+    "  linescope stats linescope-app.linescope --json | jq '.lines[0]'",
+};
+
+constexpr size_t kDefaultLimit = 10;
+
+struct StatsOptions {
+  std::string profile;
+  RankOptions rank;
+  bool json = false;
+};
+
+void AddStatsOptions(CLI::App& app, StatsOptions* options) {
+  app.add_option("PROFILE", options->profile, "a .linescope file")->required();
+  app.add_option_function<std::string>(
+         "-n,--limit",
+         [options](const std::string& text) {
+           size_t limit = 0;
+           const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+           if (error != std::errc() || end != text.data() + text.size() || limit == 0)
+             throw CLI::ValidationError(
+                 fmt::format("--limit: '{}' is not a number from 1 on", Printable(text)),
+                 CLI::ExitCodes::ValidationError);
+           options->rank.limit = limit;
+         },
+         "how many lines and functions (default 10; with --json all)")
+      ->type_name("N")
+      ->group("Options");
+  app.add_option_function<std::string>(
+         "--by",
+         [options](const std::string& text) {
+           if (text == "time") {
+             options->rank.by = RankBy::kProject;
+           } else if (text == "self") {
+             options->rank.by = RankBy::kSelf;
+           } else if (text == "total") {
+             options->rank.by = RankBy::kInclusive;
+           } else {
+             throw CLI::ValidationError(
+                 fmt::format("--by: '{}' is not one of time|self|total", Printable(text)),
+                 CLI::ExitCodes::ValidationError);
+           }
+         },
+         "what they are ranked by: time (the default), self or total")
+      ->type_name("time|self|total")
+      ->group("Options");
+  app.add_flag_function(
+         "-a,--all", [options](int64_t) { options->rank.project_only = false; },
+         "library code too, not only your own")
+      ->group("Options");
+  app.add_flag("--json", options->json, "everything as JSON, for programs")->group("Options");
+  AddHelpOption(app);
+}
+
+std::string Table(OpenedProfile& opened, const RankOptions& rank, const Terminal& terminal) {
+  const RunInfo& run = opened.reader->run();
+  const RunEnd& end = opened.reader->end();
+  ReportModel facts;
+  DescribeOutcome(*opened.reader, facts);
+  const char* bold = terminal.colour ? "\x1b[1m" : "";
+  const char* plain = terminal.colour ? "\x1b[0m" : "";
+  std::string out =
+      fmt::format("{}{}{}  {}", bold, Printable(run.title), plain, FormatDuration(end.elapsed_ns));
+  if (facts.python_version) out += ", Python " + Printable(*facts.python_version);
+  out += fmt::format(", {} samples", FormatCount(end.samples));
+  if (facts.rate_reached)
+    out += fmt::format(", {} of {} a second", FormatNumber(*facts.rate_reached),
+                       FormatNumber(run.rate_hz));
+  out += run.mode == "cpu" ? ", time on a CPU\n" : ", wall time of all threads\n";
+  if (!facts.outcome_text.empty()) out += Printable(facts.outcome_text) + "\n";
+  const std::string lines = HotLinesTable(*opened.reader, opened.profile, rank, terminal);
+  if (lines.empty()) {
+    return out +
+           (rank.project_only
+                ? "\nNo sample fell on a line of your own code; --all shows library code too.\n"
+                : "\nThere are no samples with Python code.\n");
+  }
+  out += fmt::format("\n{}Lines{}\n{}", bold, plain, lines);
+  out += fmt::format("\n{}Functions{}\n{}", bold, plain,
+                     HotFunctionsTable(run, opened.profile, rank, terminal));
+  return out;
+}
+
+}  // namespace
+
+int StatsMain(const Arguments& arguments) {
+  StatsOptions options;
+  CLI::App app("", "stats");
+  AddStatsOptions(app, &options);
+  if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
+  if (!options.json && options.rank.limit == SIZE_MAX) options.rank.limit = kDefaultLimit;
+  auto opened = OpenProfile(options.profile);
+  if (!opened) {
+    PrintError(opened.error().what);
+    return ExitCodeFor(opened.error().code);
+  }
+  const std::string text = options.json
+                               ? StatsJson(*opened, options.rank)
+                               : Table(*opened, options.rank, DescribeTerminal(STDOUT_FILENO));
+  if (!WriteStdout(text)) {
+    PrintError(fmt::format("cannot write to standard output: {}", ErrnoText()));
+    return kExitFile;
+  }
+  return kExitOk;
+}
+
+}  // namespace linescope

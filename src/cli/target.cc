@@ -1,0 +1,268 @@
+#include "cli/target.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+
+#include "base/unique_fd.h"
+#include "cli/terminal.h"
+
+namespace linescope {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class... Args>
+std::unexpected<TargetError> Refuse(ExitCode code, fmt::format_string<Args...> format,
+                                    Args&&... args) {
+  return std::unexpected(TargetError{code, fmt::format(format, std::forward<Args>(args)...)});
+}
+
+bool IsRegular(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::string Quoted(const std::string& word) { return "'" + Printable(word) + "'"; }
+
+// PATH as execvp(3) has it when the variable is missing.
+std::vector<std::string> PathFolders(const GetEnv& get_env) {
+  const std::string path = get_env("PATH").value_or("/bin:/usr/bin");
+  std::vector<std::string> folders;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    folders.push_back(end == at ? "." : path.substr(at, end - at));
+    at = end + 1;
+  }
+  return folders;
+}
+
+std::expected<std::string, TargetError> FindInterpreter(const std::string& python,
+                                                        const GetEnv& get_env) {
+  if (!python.empty()) {
+    if (IsDirectory(python)) {
+      // A virtual environment's folder is what people have at hand.
+      const std::string inside = python + "/bin/python";
+      if (IsRegular(inside)) return inside;
+    }
+    return FindProgram(python, get_env);
+  }
+  if (const auto environment = get_env("VIRTUAL_ENV"); environment && !environment->empty()) {
+    const std::string inside = *environment + "/bin/python";
+    if (IsRegular(inside) && ::access(inside.c_str(), X_OK) == 0) return inside;
+  }
+  for (const char* name : {"python3", "python"})
+    if (auto found = FindProgram(name, get_env)) return found;
+  return Refuse(kExitNotFound,
+                "there is no python3 on PATH: activate the program's environment, or name the "
+                "interpreter with --python");
+}
+
+// A script that Python would refuse, or that is not for Python, is refused here.
+std::expected<void, TargetError> CheckScript(const std::string& script, const GetEnv& get_env) {
+  if (script == "-") return {};  // the program comes from stdin
+  struct stat status{};
+  if (::stat(script.c_str(), &status) != 0) {
+    if (errno == ENOENT && script.find('/') == std::string::npos && FindProgram(script, get_env)) {
+      return Refuse(kExitNotFound,
+                    "there is no script {} in this folder; to profile the program of that name: "
+                    "linescope run -- {}",
+                    Quoted(script), Printable(script));
+    }
+    return Refuse(errno == EACCES ? kExitNotRunnable : kExitNotFound,
+                  "cannot find the script {}: {}", Quoted(script), ErrnoText());
+  }
+  if (S_ISDIR(status.st_mode)) {
+    if (IsRegular(script + "/__main__.py")) return {};
+    return Refuse(
+        kExitNotRunnable,
+        "{} is a folder without a __main__.py; name the script in it that starts the program",
+        Quoted(script));
+  }
+  const UniqueFd file(::open(script.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) {
+    return Refuse(kExitNotRunnable, "cannot read the script {}: {}", Quoted(script), ErrnoText());
+  }
+  char magic[4] = {};
+  // A pipe (bash's <(…)) is left alone: what is read from it is lost to Python.
+  if (S_ISREG(status.st_mode) && ::read(file.get(), magic, sizeof magic) == sizeof magic &&
+      std::string_view(magic, sizeof magic) ==
+          "\x7f"
+          "ELF") {
+    return Refuse(kExitNotRunnable,
+                  "{} is a program, not a Python script; to profile a program that runs Python: "
+                  "linescope run -- {}",
+                  Quoted(script), Printable(script));
+  }
+  return {};
+}
+
+// Letters, digits and a few marks; anything else would be a surprise in a file's name.
+std::string SafeName(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
+                       c == '.' || static_cast<unsigned char>(c) >= 0x80;
+    name += plain ? c : '_';
+  }
+  while (!name.empty() && name.front() == '.') name.erase(0, 1);
+  return name.empty() ? "program" : name;
+}
+
+std::string ScriptName(const std::string& script) {
+  if (script == "-") return "stdin";
+  std::error_code ignored;
+  const fs::path path = fs::absolute(script, ignored).lexically_normal();
+  const fs::path last = path.filename().empty() ? path.parent_path().filename() : path.filename();
+  return SafeName(last.extension() == ".py" || last.extension() == ".pyw" ||
+                          last.extension() == ".pyz"
+                      ? last.stem().string()
+                      : last.string());
+}
+
+bool LooksLikePython(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  std::string_view rest = name;
+  for (const std::string_view start : {"python", "pypy"}) {
+    if (!rest.starts_with(start)) continue;
+    rest.remove_prefix(start.size());
+    return std::ranges::all_of(rest, [](char c) {
+      return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' || c == 't' || c == 'd';
+    });
+  }
+  return false;
+}
+
+// What an interpreter's own command line runs, so that `run -- python3 -X dev app.py` knows its
+// script as `run app.py` does.
+void ReadPythonArguments(Target* target) {
+  const std::vector<std::string>& words = target->typed;
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.size() < 2 || word[0] != '-') {
+      target->script = word;
+      target->name = ScriptName(word);
+      return;
+    }
+    if (word == "--") continue;
+    if (word == "--check-hash-based-pycs") {
+      ++i;
+      continue;
+    }
+    if (word[1] == '-') continue;
+    for (size_t at = 1; at < word.size(); ++at) {
+      const char option = word[at];
+      if (option != 'c' && option != 'm' && option != 'W' && option != 'X') continue;
+      const bool glued = at + 1 < word.size();
+      const std::string value = glued                  ? word.substr(at + 1)
+                                : i + 1 < words.size() ? words[i + 1]
+                                                       : "";
+      if (option == 'c') {
+        target->code = value;
+        return;
+      }
+      if (option == 'm') {
+        target->name = SafeName(value);
+        return;
+      }
+      if (!glued) ++i;
+      break;
+    }
+  }
+}
+
+std::expected<Target, TargetError> ResolveProgram(const std::vector<std::string>& words,
+                                                  const GetEnv& get_env) {
+  auto program = FindProgram(words[0], get_env);
+  if (!program) return std::unexpected(program.error());
+  Target target = DescribeCommand(words);
+  target.command[0] = *program;
+  return target;
+}
+
+}  // namespace
+
+Target DescribeCommand(const std::vector<std::string>& words) {
+  Target target;
+  target.command = words;
+  target.typed = words;
+  target.name = ScriptName(words[0]);
+  if (LooksLikePython(words[0])) ReadPythonArguments(&target);
+  return target;
+}
+
+std::expected<std::string, TargetError> FindProgram(const std::string& name,
+                                                    const GetEnv& get_env) {
+  if (name.empty()) return Refuse(kExitNotFound, "the name of the program is empty");
+  std::vector<std::string> candidates;
+  if (name.find('/') != std::string::npos) {
+    candidates.push_back(name);
+  } else {
+    for (const std::string& folder : PathFolders(get_env))
+      candidates.push_back(folder + "/" + name);
+  }
+  std::optional<std::string> unusable;
+  for (const std::string& path : candidates) {
+    if (IsRegular(path) && ::access(path.c_str(), X_OK) == 0) return path;
+    if (!unusable && (IsRegular(path) || (candidates.size() == 1 && IsDirectory(path))))
+      unusable = path;
+  }
+  if (unusable && IsDirectory(*unusable))
+    return Refuse(kExitNotRunnable, "{} is a folder, not a program", Quoted(name));
+  if (unusable) return Refuse(kExitNotRunnable, "{} is not executable", Quoted(*unusable));
+  if (candidates.size() == 1) return Refuse(kExitNotFound, "there is no program {}", Quoted(name));
+  return Refuse(kExitNotFound, "there is no program {} on PATH", Quoted(name));
+}
+
+std::expected<Target, TargetError> ResolveTarget(const TargetWords& words,
+                                                 const std::string& python, const GetEnv& get_env) {
+  if (words.form == TargetForm::kProgram) return ResolveProgram(words.words, get_env);
+  if (words.form == TargetForm::kScript) {
+    if (auto usable = CheckScript(words.words[0], get_env); !usable)
+      return std::unexpected(usable.error());
+  }
+  auto interpreter = FindInterpreter(python, get_env);
+  if (!interpreter) return std::unexpected(interpreter.error());
+
+  Target target;
+  target.command = {*interpreter};
+  target.typed = {"python3"};
+  const std::string& subject = words.words[0];
+  std::vector<std::string> arguments;
+  switch (words.form) {
+    case TargetForm::kScript:
+      target.script = subject == "-" ? "" : subject;
+      target.name = ScriptName(subject);
+      // A name that starts with a dash would be an option to Python.
+      if (subject.size() > 1 && subject[0] == '-') arguments.push_back("--");
+      break;
+    case TargetForm::kModule:
+      target.name = SafeName(subject);
+      arguments.push_back("-m");
+      break;
+    case TargetForm::kCode:
+      target.name = "code";
+      target.code = subject;
+      arguments.push_back("-c");
+      break;
+    case TargetForm::kProgram:
+      break;
+  }
+  arguments.insert(arguments.end(), words.words.begin(), words.words.end());
+  target.command.insert(target.command.end(), arguments.begin(), arguments.end());
+  target.typed.insert(target.typed.end(), arguments.begin(), arguments.end());
+  return target;
+}
+
+}  // namespace linescope
