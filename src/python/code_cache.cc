@@ -20,9 +20,10 @@ constexpr uint64_t kMaxUnits = uint64_t{1} << 28;
 
 }  // namespace
 
-CodeCache::CodeCache(RemoteMemory* memory, const layout::Table* table)
+CodeCache::CodeCache(RemoteMemory* memory, const layout::Table* table, CodeId first_id)
     : objects_(memory, table),
       table_(table),
+      first_id_(first_id),
       header_size_(table->code.bytecode),
       slots_(1024),
       mask_(1023),
@@ -38,7 +39,7 @@ Code* CodeCache::Load(Address address, int64_t now_ns) {
     bad = {address, now_ns + kBadTtlNs};
     return nullptr;
   }
-  code->id = static_cast<CodeId>(codes_.size());
+  code->id = first_id_ + static_cast<CodeId>(codes_.size());
   code->verified_ns = now_ns;
   Code* raw = code.get();
   codes_.push_back(std::move(code));
@@ -213,13 +214,6 @@ void CodeCache::Erase(Address address) {
     --used_;
     Insert(moved.address, moved.code);
   }
-}
-
-void CodeCache::ForgetAddresses() {
-  std::fill(slots_.begin(), slots_.end(), Slot{});
-  used_ = 0;
-  std::fill(bad_.begin(), bad_.end(), Bad{});
-  code_type_ = 0;
 }
 
 }  // namespace linescope

@@ -64,7 +64,9 @@ struct Code {
 // Not thread-safe: belongs to the thread that reads the target. Entries are stable in memory.
 class CodeCache {
  public:
-  CodeCache(RemoteMemory* memory, const layout::Table* table);
+  // Ids count from `first_id`: a run that sees several interpreters one after the other keeps them
+  // apart.
+  CodeCache(RemoteMemory* memory, const layout::Table* table, CodeId first_id = 0);
 
   // The code at `address` as last seen, or nullptr when it is not cached.
   Code* Find(Address address) {
@@ -88,9 +90,6 @@ class CodeCache {
 
   [[nodiscard]] const std::vector<std::unique_ptr<Code>>& all() const { return codes_; }
 
-  // After exec or when the memory is another process's: forgets addresses, keeps ids.
-  void ForgetAddresses();
-
  private:
   static constexpr int64_t kBadTtlNs = 50'000'000;
   static constexpr size_t kBadSlots = 1024;
@@ -113,6 +112,7 @@ class CodeCache {
 
   ObjectReader objects_;
   const layout::Table* table_;
+  CodeId first_id_;
   size_t header_size_;
   Address code_type_ = 0;  // address of PyCode_Type, learnt from the first good object
   std::vector<Slot> slots_;

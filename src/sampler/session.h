@@ -1,8 +1,10 @@
 #pragma once
 // One run: launch or attach, sample until the end, leave a complete profile.
 //
-//   RunSession ── sampler thread: tick → read → decide → intern, flushes counted cells a few times a second
-//            └── writer thread (the caller of RunSession): resolves, stores, commits at least once a second, waits for the
+//   RunSession ── sampler thread: tick → read → decide → intern, flushes counted cells a few times
+//   a second
+//            └── writer thread (the caller of RunSession): resolves, stores, commits at least once
+//            a second, waits for the
 //                target's end, --duration or a stop signal
 #include <atomic>
 #include <filesystem>
@@ -21,7 +23,8 @@ enum class Consistency : uint8_t { kAuto, kPinned, kFree, kStop };
 enum class Mode : uint8_t { kWall, kCpu };
 
 struct SessionOptions {
-  // Exactly one of the two: `command` (resolved program first) is launched, or `pid` is attached to.
+  // Exactly one of the two: `command` (resolved program first) is launched, or `pid` is attached
+  // to.
   std::vector<std::string> command;
   std::optional<int> pid;
 
@@ -32,14 +35,14 @@ struct SessionOptions {
   double delay_s = 0;                // start sampling this long after the start
 
   std::filesystem::path profile_path;  // where the .linescope is recorded
-  RunInfo run;                          // what to store about the run
+  RunInfo run;                         // what to store about the run
 
-  // Decides whether a file belongs to the project, and takes its snapshot, when a function of it is first seen. Called on
-  // the writer thread. `pid` is the process (its root and working directory apply); `stdlib_dir` is the interpreter's
-  // library folder when known, else empty.
+  // Decides whether a file belongs to the project, and takes its snapshot, when a function of it is
+  // first seen. Called on the writer thread. `pid` is the process (its root and working directory
+  // apply); `stdlib_dir` is the interpreter's library folder when known, else empty.
   struct FileRequest {
     int pid = 0;
-    std::string file;          // co_filename
+    std::string file;  // co_filename
     std::string stdlib_dir;
     int64_t process_start_unix_ns = 0;
   };
@@ -59,12 +62,14 @@ struct SessionResult {
   std::string consistency_used;  // "pinned", "free", "pinned 97 %, free 3 %", …
   std::string python_version;    // empty: no interpreter was found
   std::vector<Diagnostic> diagnostics;
-  Status store = {};             // failed: the profile could not be written to the end (disk full), what was kept is readable
+  Status store = {};  // failed: the profile could not be written to the end (disk full), what was
+                      // kept is readable
 };
 
-// Blocks until the run has ended. SIGINT, SIGTERM and SIGHUP are handled inside (see signals.h): when attached they end the run; when
-// launched they are passed on to the target unless it had them from the terminal itself. The target is never killed by us.
-// Fails before anything was started when the program cannot be executed (kUsage), the process is gone (kGone), is not Python
+// Blocks until the run has ended. SIGINT, SIGTERM and SIGHUP are handled inside (see signals.h):
+// when attached they end the run; when launched they are passed on to the target unless it had them
+// from the terminal itself. The target is never killed by us. Fails before anything was started
+// when the program cannot be executed (kUsage), the process is gone (kGone), is not Python
 // (kNotPython), is of an unsupported version (kUnsupported), or must not be read (kDenied).
 Result<SessionResult> RunSession(const SessionOptions& options);
 

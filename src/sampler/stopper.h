@@ -1,0 +1,33 @@
+#pragma once
+// Stops single threads for the microseconds that a sample takes (--consistency stop), by
+// PTRACE_SEIZE and PTRACE_INTERRUPT. Nothing stays attached between samples: each stop ends with a
+// detach, which also hands on a signal that arrived meanwhile, and the kernel detaches by itself
+// when this process dies.
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace linescope {
+
+// To be used from one thread: ptrace binds to the thread that seized.
+class Stopper {
+ public:
+  // Stops the thread; false when it ended or cannot be seized.
+  bool Stop(int tid);
+  // Lets all stopped threads go on.
+  void ContinueAll();
+  ~Stopper() { ContinueAll(); }
+
+  // Whether threads of this process may be stopped at all; says why not.
+  static Status Check(int tid);
+
+ private:
+  struct Stopped {
+    int tid;
+    int signal;  // to deliver when it goes on; 0: none
+  };
+  std::vector<Stopped> stopped_;
+};
+
+}  // namespace linescope
