@@ -35,9 +35,12 @@ Status CloseAbandoned(const fs::path& path) {
   auto database = Database::Open(path.string(), SQLITE_OPEN_READWRITE, path.string());
   if (!database) return {};
   auto mode = (*database)->QueryText("PRAGMA journal_mode = DELETE");
-  if (!mode && mode.error().code == ErrorCode::kIo &&
-      sqlite3_errcode((*database)->handle()) == SQLITE_BUSY)
-    return Fail(ErrorCode::kUsage, "{} is being recorded by another linescope; choose another name",
+  // Where somebody else holds a lock, the mode stays as it is, mostly without an error.
+  bool in_use = mode ? *mode != "delete" : sqlite3_errcode((*database)->handle()) == SQLITE_BUSY;
+  if (in_use)
+    return Fail(ErrorCode::kUsage,
+                "{} is in use: it is being recorded by another linescope, or open in another "
+                "program; choose another name",
                 path.string());
   // Any other failure means damage: the file will be replaced as a whole.
   return {};
