@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/clock.h"
+#include "process/signals.h"
 #include "python/thread_names.h"
 
 namespace linescope {
@@ -66,6 +67,7 @@ bool Sampler::Sleep(int64_t deadline_ns) {
 }
 
 void Sampler::Run() {
+  BlockSignalsInThisThread();  // they are for the thread that waits for the run's end
   PreferPromptWakeUps();
   batch_begin_ns_ = MonotonicNs();
   search_step_ns_ = kMs / 2;
@@ -96,6 +98,9 @@ void Sampler::Run() {
     if (now >= next_flush_ns_) Flush(now, false);
   }
   const int64_t now = MonotonicNs();
+  if (!ever_ready_ && search_error_ && search_error_->code != ErrorCode::kGone) {
+    diagnostics_.push_back({"warning", "nothing was sampled: " + search_error_->what});
+  }
   if (ready_) totals_.sampled_ns += now - sampling_since_ns_;
   sampling_since_ns_ = now;
   for (auto& thread : threads_) {
@@ -118,6 +123,7 @@ bool Sampler::FindInterpreter(int64_t now_ns) {
     auto found = FindRuntime(options_.pid, memory_.get());
     next_search_ns_ = MonotonicNs() + 20 * kMs;
     if (!found) {
+      search_error_ = found.error();
       runtime_.reset();
       back_off();
       return false;
@@ -152,6 +158,7 @@ bool Sampler::FindInterpreter(int64_t now_ns) {
   next_verify_ns_ = now_ns + kVerifyNs;
   next_names_ns_ = now_ns + kHousekeepingNs;
   bad_ticks_ = 0;
+  ever_ready_ = true;
   ChoosePlace(now_ns);
   return true;
 }

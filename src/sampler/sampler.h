@@ -102,8 +102,10 @@ class Sampler {
   // The interpreter now being read.
   std::optional<PythonRuntime> runtime_;
   bool ready_ = false;
+  bool ever_ready_ = false;
   int64_t next_search_ns_ = 0;
   int64_t search_step_ns_ = 0;
+  std::optional<Error> search_error_;  // of the last search, as long as nothing was found
   std::unique_ptr<CodeCache> codes_;
   std::vector<std::unique_ptr<CodeCache>> old_codes_;  // batches refer to their entries
   CodeId next_code_ = 0;

@@ -45,6 +45,10 @@ struct SessionOptions {
     std::string file;  // co_filename
     std::string stdlib_dir;
     int64_t process_start_unix_ns = 0;
+    // The code object by which the file was first met: evidence whether the file is still what was
+    // loaded.
+    std::string function_name;
+    int32_t first_line = 0;
   };
   struct FileAnswer {
     bool in_project = false;

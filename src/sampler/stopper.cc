@@ -1,31 +1,48 @@
 #include "sampler/stopper.h"
 
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <optional>
 
 namespace linescope {
 
+namespace {
+
+// Waits until the seized thread has stopped. Gives the signal to deliver when it goes on (0: our
+// own interrupt, or a job-control stop, which a detach leaves as it is); nullopt: the thread ended.
+// Asks for stops only: the end of a child is its owner's to collect.
+std::optional<int> WaitForStop(int tid) {
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | __WALL) != 0) {
+    if (errno != EINTR) return std::nullopt;
+  }
+  const bool event_stop = info.si_status >> 8 == PTRACE_EVENT_STOP;
+  return event_stop ? 0 : info.si_status & 0xff;
+}
+
+bool IsLeader(int tid) { return ::syscall(SYS_tgkill, tid, tid, 0) == 0; }
+
+std::optional<int> SeizeAndStop(int tid) {
+  if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) return std::nullopt;
+  if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) == 0) {
+    if (auto signal = WaitForStop(tid)) return signal;
+  }
+  // It ended while seized: a thread that is not the process's first is ours to take away.
+  if (!IsLeader(tid)) ::waitpid(tid, nullptr, __WALL | WNOHANG);
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool Stopper::Stop(int tid) {
-  if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) return false;
-  if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) {
-    ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
-    return false;
-  }
-  int status = 0;
-  while (::waitpid(tid, &status, __WALL) < 0) {
-    if (errno != EINTR) {
-      ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
-      return false;
-    }
-  }
-  if (!WIFSTOPPED(status)) return false;  // it ended
-  // PTRACE_EVENT_STOP in the high byte: our interrupt, or a job-control stop, which detaching
-  // leaves as it is. Anything else is a signal on its way to the target: deliver it when detaching.
-  const bool event_stop = status >> 16 == PTRACE_EVENT_STOP;
-  stopped_.push_back({tid, event_stop ? 0 : WSTOPSIG(status)});
-  return true;
+  const std::optional<int> signal = SeizeAndStop(tid);
+  if (signal) stopped_.push_back({tid, *signal});
+  return signal.has_value();
 }
 
 void Stopper::ContinueAll() {
@@ -36,21 +53,16 @@ void Stopper::ContinueAll() {
 }
 
 Status Stopper::Check(int tid) {
-  if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
+  errno = 0;
+  const std::optional<int> signal = SeizeAndStop(tid);
+  if (!signal) {
     const int error = errno;
     return Fail(
         error == ESRCH ? ErrorCode::kGone : ErrorCode::kDenied,
-        "thread {} cannot be stopped (ptrace: {}); use --consistency auto, which needs no stop",
+        "process {} cannot be stopped (ptrace: {}); use --consistency auto, which needs no stop",
         tid, ErrnoText(error));
   }
-  // A seized thread that runs can only be let go after a stop.
-  ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
-  int status = 0;
-  while (::waitpid(tid, &status, __WALL) < 0 && errno == EINTR) {
-  }
-  const bool event_stop = status >> 16 == PTRACE_EVENT_STOP;
-  ::ptrace(PTRACE_DETACH, tid, nullptr,
-           static_cast<long>(WIFSTOPPED(status) && !event_stop ? WSTOPSIG(status) : 0));
+  ::ptrace(PTRACE_DETACH, tid, nullptr, static_cast<long>(*signal));
   return {};
 }
 
