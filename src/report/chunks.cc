@@ -113,8 +113,9 @@ class DefinitionColumns {
     const auto& definitions = source.index.definitions;
     for (uint32_t i = 0; i < definitions.size(); ++i) {
       const Definition& definition = definitions[i];
-      if (definition.kind == DefinitionKind::kLambda ||
-          definition.kind == DefinitionKind::kComprehension) {
+      if (definition.kind != DefinitionKind::kFunction &&
+          definition.kind != DefinitionKind::kAsyncFunction &&
+          definition.kind != DefinitionKind::kClass) {
         continue;
       }
       const bool named_here = definition.name_line == definition.line;

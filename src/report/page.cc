@@ -34,18 +34,6 @@ Status LoadTemplate() {
   return {};
 }
 
-class CallbackEmitter : public ctemplate::ExpandEmitter {
- public:
-  explicit CallbackEmitter(const std::function<void(std::string_view)>& write) : write_(write) {}
-  void Emit(char c) override { write_({&c, 1}); }
-  void Emit(const std::string& s) override { write_(s); }
-  void Emit(const char* s) override { write_(s); }
-  void Emit(const char* s, size_t length) override { write_({s, length}); }
-
- private:
-  const std::function<void(std::string_view)>& write_;
-};
-
 // Text of the target: any bytes, made valid. The template escapes it.
 void SetText(TemplateDictionary& dictionary, const char* name, std::string text) {
   MakeValidUtf8(text);
@@ -106,7 +94,7 @@ void AddSummary(const ReportModel& model, TemplateDictionary& page) {
 
 }  // namespace
 
-Status WritePage(const PageContents& contents, const std::function<void(std::string_view)>& write) {
+Result<std::string> PageHtml(const PageContents& contents) {
   LS_CHECK_OK(LoadTemplate());
   TemplateDictionary page("page");
   page.SetValue("SCRIPT_HASH", CspHash(contents.assets.script));
@@ -122,10 +110,11 @@ Status WritePage(const PageContents& contents, const std::function<void(std::str
     chunk->SetValue("NUMBER", std::to_string(i));
     SetBytes(*chunk, "DATA", contents.chunks.base64[i]);
   }
-  CallbackEmitter emitter(write);
+  std::string html;
+  ctemplate::StringEmitter emitter(&html);
   if (!ctemplate::ExpandTemplate(kTemplateName, ctemplate::DO_NOT_STRIP, &page, &emitter))
     return Fail(ErrorCode::kInternal, "the report's page template could not be filled in");
-  return {};
+  return html;
 }
 
 }  // namespace linescope

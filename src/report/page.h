@@ -1,6 +1,5 @@
 #pragma once
 // The HTML around a report's data: page.html.tpl filled in.
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -19,7 +18,7 @@ struct PageContents {
   PageAssets assets;
 };
 
-// Hands the page to `write`, piece by piece. Thread-safe.
-Status WritePage(const PageContents& contents, const std::function<void(std::string_view)>& write);
+// The whole file. Thread-safe.
+Result<std::string> PageHtml(const PageContents& contents);
 
 }  // namespace linescope

@@ -1,6 +1,7 @@
 #include "report/report_model.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +13,13 @@
 
 namespace linescope {
 namespace {
+
+// Costs are never negative. A damaged profile must not make sums wrap.
+template <class T>
+T SaturatingAdd(T a, T b) {
+  T sum;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<T>::max() : sum;
+}
 
 ReportMetrics MetricsOf(const Profile& profile, const Cost& project, const Cost& inclusive) {
   ReportMetrics metrics;
@@ -62,7 +70,7 @@ class ModelBuilder {
     for (SourceId id = 0; id < sources.size(); ++id) {
       if (!sources[id].in_project) continue;
       auto& [stats, source] = by_path[sources[id].path];
-      if (!source) source = id;
+      if (stats == nullptr && (!source || sources[id].has_text)) source = id;
     }
 
     file_of_.assign(profile_.files.size(), kNoFile);
@@ -164,6 +172,9 @@ class ModelBuilder {
       case DefinitionKind::kComprehension:
         function.kind = ReportFunctionKind::kComprehension;
         break;
+      case DefinitionKind::kTypeExpression:
+        function.kind = ReportFunctionKind::kOther;
+        break;
     }
   }
 
@@ -205,9 +216,11 @@ class ModelBuilder {
     totals.all = CostOf(profile_, profile_.total);
     totals.project = CostOf(profile_, profile_.project);
     totals.no_python = CostOf(profile_, profile_.without_frames);
-    totals.outside = {
-        .time_ns = totals.all.time_ns - totals.project.time_ns - totals.no_python.time_ns,
-        .samples = totals.all.samples - totals.project.samples - totals.no_python.samples};
+    totals.outside.time_ns = std::max<int64_t>(
+        totals.all.time_ns - totals.project.time_ns - totals.no_python.time_ns, 0);
+    totals.outside.samples = totals.all.samples - std::min(SaturatingAdd(totals.project.samples,
+                                                                         totals.no_python.samples),
+                                                           totals.all.samples);
     for (const ProcessRecord& process : reader_.processes())
       model_.processes.push_back({process, {}});
     for (const ThreadRecord& thread : reader_.threads()) model_.threads.push_back({thread, {}, {}});
@@ -216,8 +229,8 @@ class ModelBuilder {
       ReportThread& thread = model_.threads[stack.thread];
       ReportProcess& process = model_.processes[thread.info.process];
       for (ReportCost* sum : {&thread.cost, &process.cost}) {
-        sum->time_ns += cost.time_ns;
-        sum->samples += cost.samples;
+        sum->time_ns = SaturatingAdd(sum->time_ns, cost.time_ns);
+        sum->samples = SaturatingAdd(sum->samples, cost.samples);
       }
     }
   }
@@ -233,35 +246,43 @@ class ModelBuilder {
     return uint64_t{file} << 32 | static_cast<uint32_t>(line);
   }
 
-  // One pass over the samples: the timeline, and the states of threads. Neighbouring buckets are
-  // joined until there are few enough.
+  // The timeline, and the states of threads. Neighbouring buckets are joined until there are few
+  // enough. In mode cpu the profile leaves out threads that wait; the timeline shows them.
   Status AddTimeline() {
-    if (profile_.timeline.empty()) return {};
-    const int64_t width = std::max<int64_t>(profile_.bucket_width_ns, 1);
-    const int64_t first = profile_.timeline.front().start_ns / width;
-    const int64_t span = profile_.timeline.back().start_ns / width - first + 1;
+    std::optional<int64_t> first;
+    int64_t last = 0;
+    LS_CHECK_OK(reader_.ForEachSample([&](const SampleRow& row) {
+      first = std::min(first.value_or(row.bucket), row.bucket);
+      last = std::max(last, row.bucket);
+    }));
+    if (!first) return {};
+    const int64_t span = last - *first + 1;
     const auto limit = static_cast<int64_t>(std::max<size_t>(options_.timeline_buckets, 1));
-    const int64_t step = (span + limit - 1) / limit;
-    const int64_t run_end = model_.end.elapsed_ns;
+    const int64_t step = span / limit + (span % limit != 0 ? 1 : 0);
 
     std::map<int64_t, ReportBucket> buckets;
     std::map<int64_t, std::unordered_map<uint64_t, int64_t>> line_time;
     LS_CHECK_OK(reader_.ForEachSample([&](const SampleRow& row) {
       const SampleCell& cell = row.cell;
-      const Cost cost{.samples = cell.count, .wall_ns = cell.wall_ns, .cpu_ns = cell.cpu_ns};
-      model_.threads[cell.thread].states.Add(cell.state, cell.wall_ns);
-      model_.totals.states.Add(cell.state, cell.wall_ns);
-      const int64_t slot = (row.bucket - first) / step;
+      const int64_t slot = (row.bucket - *first) / step;
       ReportBucket& bucket = buckets[slot];
       bucket.states.Add(cell.state, cell.wall_ns);
+      model_.threads[cell.thread].states.Add(cell.state, cell.wall_ns);
+      model_.totals.states.Add(cell.state, cell.wall_ns);
       if (profile_.weight == Weight::kCpu && cell.state != ThreadState::kRunning) return;
-      bucket.samples += cell.count;
-      if (const auto line = ProjectLine(cell.stack)) line_time[slot][*line] += profile_.Time(cost);
+      bucket.samples = SaturatingAdd(bucket.samples, cell.count);
+      if (const auto line = ProjectLine(cell.stack)) {
+        int64_t& time = line_time[slot][*line];
+        time = SaturatingAdd(time, profile_.Time({cell.count, cell.wall_ns, cell.cpu_ns}));
+      }
     }));
+    const int64_t width = reader_.bucket_width_ns();
     for (auto& [slot, bucket] : buckets) {
-      bucket.start_ns = (first + slot * step) * width;
-      bucket.end_ns = bucket.start_ns + step * width;
-      if (run_end > bucket.start_ns) bucket.end_ns = std::min(bucket.end_ns, run_end);
+      const int64_t begin = *first + slot * step;
+      bucket.start_ns = begin * width;
+      bucket.end_ns = (begin + std::min(step, last + 1 - begin)) * width;
+      if (model_.end.elapsed_ns > bucket.start_ns)
+        bucket.end_ns = std::min(bucket.end_ns, model_.end.elapsed_ns);
       bucket.hottest = Hottest(line_time[slot]);
       model_.timeline.push_back(bucket);
     }
@@ -303,20 +324,11 @@ class ModelBuilder {
 }  // namespace
 
 void ReportStates::Add(ThreadState state, int64_t wall_ns) {
-  switch (state) {
-    case ThreadState::kRunning:
-      running_ns += wall_ns;
-      return;
-    case ThreadState::kWaiting:
-      waiting_ns += wall_ns;
-      return;
-    case ThreadState::kGilWait:
-      gil_ns += wall_ns;
-      return;
-    case ThreadState::kUnknown:
-      unknown_ns += wall_ns;
-      return;
-  }
+  int64_t& sum = state == ThreadState::kRunning   ? running_ns
+                 : state == ThreadState::kWaiting ? waiting_ns
+                 : state == ThreadState::kGilWait ? gil_ns
+                                                  : unknown_ns;
+  sum = SaturatingAdd(sum, wall_ns);
 }
 
 std::string TitleOf(const ReportModel& model) {

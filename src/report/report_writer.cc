@@ -1,34 +1,32 @@
 #include "report/report_writer.h"
 
+#include "profile/atomic_file.h"
 #include "report/assets.h"
 #include "report/chunks.h"
 #include "report/index_json.h"
-#include "report/output_file.h"
 #include "report/page.h"
 
 namespace linescope {
 
-Status WriteReport(const ReportModel& model, const std::filesystem::path& out, unsigned threads) {
+Result<std::string> ReportHtml(const ReportModel& model, unsigned threads) {
   const std::string generator = model.run.linescope_version.empty()
                                     ? "LineScope"
                                     : "LineScope " + model.run.linescope_version;
   const ReportChunks chunks = BuildChunks(model, threads);
   const std::string index = IndexJson(model, chunks, generator);
-  LS_TRY(file, OutputFile::Create(out));
-  LS_CHECK_OK(WritePage({.model = model,
-                         .chunks = chunks,
-                         .index = index,
-                         .generator = generator,
-                         .assets = BuiltInPage()},
-                        [&](std::string_view bytes) { file.Write(bytes); }));
-  return file.Commit();
+  return PageHtml({.model = model,
+                   .chunks = chunks,
+                   .index = index,
+                   .generator = generator,
+                   .assets = BuiltInPage()});
 }
 
 Status WriteReport(ProfileReader& profile, const std::filesystem::path& out,
                    const ReportOptions& options) {
-  LS_TRY(model, BuildModel(profile, options.model));
+  LS_TRY(model, BuildModel(profile, {.threads = options.threads}));
   if (!options.title.empty()) model.run.title = options.title;
-  return WriteReport(model, out, options.threads);
+  LS_TRY(html, ReportHtml(model, options.threads));
+  return WriteFileAtomically(out, html);
 }
 
 }  // namespace linescope

@@ -1,6 +1,6 @@
 #pragma once
 // Writes a profile as one self-contained HTML file. Stages: BuildModel (numbers, indexed sources) →
-// BuildChunks, IndexJson (data) → WritePage (HTML) → one file under its final name.
+// BuildChunks, IndexJson (data) → PageHtml → one file under its final name.
 #include <filesystem>
 
 #include "base/result.h"
@@ -10,9 +10,8 @@
 namespace linescope {
 
 struct ReportOptions {
-  ModelOptions model;
   std::string title;     // empty: the profile's own
-  unsigned threads = 0;  // that compress; 0: as many as there are CPUs
+  unsigned threads = 0;  // that index and compress; 0: as many as there are CPUs
 };
 
 // Writes the report of `profile` to `out`. Equal profiles and options give equal bytes. A regular
@@ -20,7 +19,8 @@ struct ReportOptions {
 // stays when writing fails); a device or pipe is written to as it is.
 Status WriteReport(ProfileReader& profile, const std::filesystem::path& out,
                    const ReportOptions& options = {});
-Status WriteReport(const ReportModel& model, const std::filesystem::path& out,
-                   unsigned threads = 0);
+
+// The same as text, of a model that was built already.
+Result<std::string> ReportHtml(const ReportModel& model, unsigned threads = 0);
 
 }  // namespace linescope

@@ -1,0 +1,1 @@
+"use strict";(()=>{document.getElementById("app").textContent=JSON.parse(document.getElementById("ls-index").textContent).run.title;})();
