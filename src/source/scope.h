@@ -13,11 +13,11 @@
 namespace linescope {
 
 struct ScopeOptions {
-  std::string working_directory;  // of the target at its start; absolute
-  std::string script;        // as on the command line; empty for -m, -c, other programs and attach
+  std::string working_directory = {};  // of the target at its start; absolute
+  std::string script = {};   // as on the command line; empty for -m, -c, other programs and attach
   bool code_string = false;  // -c: the code called "<string>" is the user's
-  std::string project_root;  // --project-root; empty: found
-  std::vector<std::string> includes, excludes;
+  std::string project_root = {};  // --project-root; empty: found
+  std::vector<std::string> includes = {}, excludes = {};
   int pid = 0;  // whose file system is meant, see TargetFiles; 0: ours
 };
 
@@ -36,9 +36,9 @@ bool IsProject(ScopeVerdict verdict);
 
 // A file as a code object names it.
 struct ScopeFile {
-  std::string_view file;               // co_filename
-  std::string_view stdlib_dir;         // the interpreter's library folder; empty: unknown
-  std::string_view working_directory;  // of the process that runs it; empty: ScopeOptions' own
+  std::string_view file = {};               // co_filename
+  std::string_view stdlib_dir = {};         // the interpreter's library folder; empty: unknown
+  std::string_view working_directory = {};  // of the process that runs it; empty: ScopeOptions' own
 };
 
 // Not thread-safe: remembers what it found out about folders.

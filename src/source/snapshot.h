@@ -9,14 +9,14 @@
 namespace linescope {
 
 struct SnapshotRequest {
-  std::string file;                   // co_filename
-  int pid = 0;                        // whose root and working directory apply; 0: ours
-  std::string working_directory;      // of the target; empty: asked from `pid`
-  int64_t process_start_unix_ns = 0;  // CLOCK_REALTIME; 0: unknown, nothing is verified
+  std::string file = {};               // co_filename
+  int pid = 0;                         // whose root and working directory apply; 0: ours
+  std::string working_directory = {};  // of the target; empty: asked from `pid`
+  int64_t process_start_unix_ns = 0;   // CLOCK_REALTIME; 0: unknown, nothing is verified
   bool in_project = false;
-  std::optional<std::string> code;  // text of -c, the source of "<string>"
+  std::optional<std::string> code = {};  // text of -c, the source of "<string>"
   // A code object of this file, if one is at hand: evidence beside the file's times.
-  std::string function_name;
+  std::string function_name = {};
   uint32_t first_line = 0;
   uint64_t size_limit = 32'000'000;  // bytes; larger files are not stored, and the note says so
 };

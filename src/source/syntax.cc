@@ -193,6 +193,14 @@ SyntaxTree ParsePython(std::string_view text) {
   if (text.size() > kMaxBytes || !IndentationFits(text)) return nullptr;
   std::unique_ptr<TSParser, ParserDeleter> parser(ts_parser_new());
   if (!ts_parser_set_language(parser.get(), tree_sitter_python())) return nullptr;
+  // The lexer takes NUL for the end of the text. Nothing that Python runs has one outside a comment
+  // or a string.
+  std::string without_nul;
+  if (text.find('\0') != text.npos) {
+    without_nul = text;
+    std::ranges::replace(without_nul, '\0', ' ');
+    text = without_nul;
+  }
   Input input{text, kFreeReports + text.size() * kReportsPerByte};
   const TSInput reader = {
       .payload = &input, .read = ReadInput, .encoding = TSInputEncodingUTF8, .decode = nullptr};

@@ -28,7 +28,7 @@ int OpenInRoot(int root, const std::string& path, int flags) {
 // An open descriptor of `path` as process `pid` sees it, invalid with errno set where there is
 // none.
 UniqueFd OpenAs(int pid, const std::string& path, int flags) {
-  flags |= O_CLOEXEC | O_NOCTTY;
+  flags |= O_CLOEXEC;
   if (pid > 0) {
     UniqueFd root(
         open(fmt::format("/proc/{}/root", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -112,7 +112,7 @@ std::string TargetFiles::Canonical(const std::string& path) const {
 }
 
 Result<FileContents> TargetFiles::Read(const std::string& path, uint64_t size_limit) const {
-  const UniqueFd file = OpenAs(pid_, path, O_RDONLY | O_NONBLOCK);
+  const UniqueFd file = OpenAs(pid_, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file) {
     return Fail(ErrorCode::kIo, "cannot open {}: {}", path, ErrnoText());
   }

@@ -57,6 +57,8 @@ def print_file(path):
             print("S", node.lineno, node.end_lineno, sep="\t")
     for code_object in code_objects(code):
         qualified = getattr(code_object, "co_qualname", "")
+        if "<generic parameters of" in qualified:
+            qualified = ""
         print("C", code_object.co_name, qualified, code_object.co_firstlineno, sep="\t")
 
 
