@@ -12,7 +12,7 @@ import {navigate} from '../state/navigation.ts';
 import {sourceHref} from '../state/route.ts';
 import {shownTheme} from '../state/theme.ts';
 
-const HEIGHT = 168;
+const HEIGHT = 136;
 const LEFT = 40;
 const RIGHT = 12;
 const TOP = 12;
@@ -197,7 +197,7 @@ function drawAxes(context: CanvasRenderingContext2D, scale: Scale, line: string,
   context.lineWidth = 1;
   context.textAlign = 'right';
   context.textBaseline = 'middle';
-  const threadStep = niceStep(scale.top, 4);
+  const threadStep = niceStep(scale.top, 3);
   for (let value = 0; value <= scale.top * 1.0001; value += threadStep) {
     const y = Math.round(scale.y(value)) + 0.5;
     context.beginPath();

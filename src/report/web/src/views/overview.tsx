@@ -46,7 +46,6 @@ export function OverviewView() {
       <StatusBanner status={run.status} />
       {notable.length > 0 && <Diagnostics list={notable} />}
       <Cards index={index} />
-      <HotLines index={index} />
       {timeline !== null && timeline.start.length > 0 &&
         <section class="block" aria-labelledby="timeline-title">
           <div class="block-head">
@@ -55,6 +54,7 @@ export function OverviewView() {
           </div>
           <div class="panel"><Timeline index={index} data={timeline} /></div>
         </section>}
+      <HotLines index={index} />
       {isKnown(totals.time) && totals.time > 0 &&
         <section class="block" aria-labelledby="split-title">
           <div class="block-head"><h2 id="split-title">Where the time went</h2></div>
