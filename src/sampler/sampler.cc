@@ -294,10 +294,11 @@ void Sampler::Tick(int64_t now_ns) {
     const ssize_t got = memory_->Read(ranges_, bytes_.data());
     complete = got == static_cast<ssize_t>(total);
     if (got == -ESRCH) {
-      // Gone: whoever waits for the process ends the run. No sample was possible.
-      for (auto& thread : threads_) Drop(*thread, DropReason::kThreadEnded);
+      // The process has ended: nothing was due. Whoever waits for it ends the run.
       stopper_.ContinueAll();
-      if (++bad_ticks_ >= kLostAfterTicks) LoseInterpreter();
+      --totals_.ticks_due;
+      --totals_.ticks_taken;
+      LoseInterpreter();
       return;
     }
   }
@@ -337,7 +338,10 @@ void Sampler::Tick(int64_t now_ns) {
         any = true;
         break;
       case Decision::kGone:
-        Drop(*thread, DropReason::kThreadEnded);
+        // A thread that has ended owes no sample; one that lives on with another thread state does.
+        if (::syscall(SYS_tgkill, options_.pid, thread->python.native_id, 0) == 0) {
+          Drop(*thread, DropReason::kThreadEnded);
+        }
         refresh = true;
         break;
       case Decision::kUnreadable:
