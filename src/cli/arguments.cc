@@ -12,7 +12,7 @@ namespace {
 
 // Column where descriptions begin, and where lines end.
 constexpr size_t kDescriptionColumn = 28;
-constexpr size_t kHelpWidth = 96;
+constexpr size_t kHelpWidth = 80;
 
 bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 

@@ -20,22 +20,20 @@ namespace linescope {
 namespace {
 
 const HelpText kHelp = {
-    "attach [options] --pid PID\n"
-    "attach [options] --name PATTERN",
-    "Profiles a running Python process until it ends, until --duration, or until Ctrl-C. The "
-    "process is never stopped or\n"
-    "changed, and goes on afterwards.",
-    "Without --output, two files are written to the current folder: the report, "
-    "linescope-PID.html, and the profile,\n"
-    "linescope-PID.linescope.\n"
-    "\n"
-    "Examples:\n"
-    "  linescope attach --pid 4711 --duration 30\n"
-    "  linescope attach --name 'celery.*worker' --rate 200 -o celery-%t.html\n"
-    "\n"
-    "The system may forbid reading another process; linescope doctor --pid PID says why, and what "
-    "helps.",
-};
+    R"(attach [options] --pid PID
+attach [options] --name PATTERN)",
+    R"(Profiles a running Python process until it ends, until --duration, or until
+Ctrl-C. The process goes on afterwards, unchanged.)",
+    R"(Without --output, two files are written to the current folder: the report,
+linescope-PID.html, and the profile, linescope-PID.linescope. Options can also
+be set in the environment and in files; see linescope run --help.
+
+Examples:
+  linescope attach --pid 4711 --duration 30
+  linescope attach --name 'celery.*worker' --rate 200 -o celery-%t.html
+
+The system may forbid reading another process: linescope doctor --pid PID says
+why, and what helps.)"};
 
 constexpr size_t kListedMatches = 8;
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/environment.h"
-#include "cli/target.h"
+#include "process/launch.h"
 
 extern char** environ;
 
@@ -16,7 +16,7 @@ bool HaveDisplay() {
 }
 
 Status OpenInBrowser(const std::string& file) {
-  const auto opener = FindProgram("xdg-open", ProcessEnv);
+  const auto opener = ResolveProgram("xdg-open");
   if (!opener) return Fail(ErrorCode::kIo, "cannot open the report: xdg-open is not installed");
   std::string program = *opener;
   std::string path = file;

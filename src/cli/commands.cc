@@ -23,28 +23,27 @@ constexpr std::array kCommands = {
 
 std::string Help() {
   std::string out =
-      "LineScope measures which lines of a Python program take the time, from outside: nothing to "
-      "change in the program,\n"
-      "nothing to install into its environment.\n"
-      "\n"
-      "Usage:\n"
-      "  linescope SCRIPT.py [arguments...]     the same as linescope run SCRIPT.py "
-      "[arguments...]\n"
-      "  linescope COMMAND [options]\n"
-      "\n"
-      "Commands:\n";
+      R"(LineScope measures which lines of a Python program take the time, from outside:
+nothing to change in the program, nothing to install into its environment.
+
+Usage:
+  linescope SCRIPT [arguments...]     the same as linescope run SCRIPT ...
+  linescope COMMAND [options]
+
+Commands:
+)";
   for (const Command& command : kCommands)
     out += fmt::format("  {:<10}{}\n", command.name, command.summary);
-  out +=
-      "\n"
-      "Start here:\n"
-      "  linescope app.py                       run app.py; the report is linescope-app.html\n"
-      "  linescope -m pytest tests              a module\n"
-      "  linescope attach --pid 4711            a process that is running\n"
-      "\n"
-      "Each command has its own --help; --version tells the version.\n"
-      "\n"
-      "Exit status: that of the program for run, else 0. LineScope's own failures:\n";
+  out += R"(
+Start here:
+  linescope app.py                    runs app.py; report: linescope-app.html
+  linescope -m pytest tests           a module
+  linescope attach --pid 4711         a process that is running
+
+Each command has its own --help; --version tells the version.
+
+Exit status: for run that of the program, else 0. LineScope's own failures:
+)";
   return out + kExitCodesHelp;
 }
 

@@ -29,12 +29,11 @@ namespace {
 
 const HelpText kHelp = {
     "doctor [options]",
-    "Says what works on this machine and what does not, and how to mend it: permission to read "
-    "other processes, the\n"
-    "kernel's help, the Python interpreters that are found. With --pid it examines one process "
-    "instead.",
-    "The exit status is 0 when profiling will work, else that of the command which would fail.",
-};
+    R"(Says what works on this machine and what does not, and how to mend it:
+permission to read other processes, the kernel's help, the Python interpreters
+that are found. With --pid it examines one process instead.)",
+    R"(The exit status is 0 when profiling will work, else that of the command which
+would fail.)"};
 
 // Prints findings as they are made, and remembers the worst.
 class Findings {
@@ -183,7 +182,9 @@ void CheckSurroundings(Findings& findings) {
 void ExamineProcess(int pid, Findings& findings) {
   const auto stat = ReadStat(pid);
   if (!stat) {
-    findings.Bad(stat.error().what, "", ExitCodeFor(stat.error().code));
+    const ErrorCode code = stat.error().code;
+    findings.Bad(code == ErrorCode::kGone ? "there is no such process" : stat.error().what, "",
+                 ExitCodeFor(code));
     return;
   }
   const auto words = ReadCommandLine(pid).value_or(std::vector<std::string>());

@@ -12,7 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "cli/environment.h"
-#include "cli/target.h"
+#include "process/launch.h"
 #include "process/remote_memory.h"
 #include "python/runtime.h"
 #include "python/thread_list.h"
@@ -100,7 +100,7 @@ std::vector<InterpreterFinding> FindInterpreters() {
   if (const auto environment = ProcessEnv("VIRTUAL_ENV"); environment && !environment->empty())
     paths.push_back(*environment + "/bin/python");
   for (const std::string& name : names)
-    if (const auto found = FindProgram(name, ProcessEnv)) paths.push_back(*found);
+    if (const auto found = ResolveProgram(name)) paths.push_back(*found);
 
   std::vector<std::string> seen;
   std::vector<InterpreterFinding> findings;

@@ -15,17 +15,15 @@
 namespace linescope {
 namespace {
 
-const HelpText kHelp = {
-    "export [options] PROFILE",
-    "Converts a stored profile for other tools.",
-    "Formats:\n"
-    "  collapsed   one line a stack, 'outermost;…;innermost samples': flame graph tools read it\n"
-    "  html        the report, as linescope report writes it\n"
-    "\n"
-    "Examples:\n"
-    "  linescope export app.linescope --format collapsed | flamegraph.pl > app.svg\n"
-    "  linescope export app.linescope -o app.collapsed",
-};
+const HelpText kHelp = {"export [options] PROFILE", "Converts a stored profile for other tools.",
+                        R"(Formats:
+  collapsed   one line a stack, 'outermost;...;innermost samples', as flame graph
+              tools read it
+  html        the report, as linescope report writes it
+
+Examples:
+  linescope export app.linescope --format collapsed | flamegraph.pl > app.svg
+  linescope export app.linescope -o app.collapsed)"};
 
 int Failed(const Error& error) {
   PrintError(error.what);

@@ -16,11 +16,10 @@ namespace {
 
 const HelpText kHelp = {
     "report [options] PROFILE",
-    "Writes the HTML report of a stored profile: one file that needs no network and nothing beside "
-    "it.",
-    "Example:\n"
-    "  linescope report linescope-app.linescope -o app.html",
-};
+    R"(Writes the HTML report of a stored profile: one file that needs no network and
+nothing beside it.)",
+    R"(Example:
+  linescope report linescope-app.linescope -o app.html)"};
 
 }  // namespace
 

@@ -15,30 +15,26 @@ namespace linescope {
 namespace {
 
 const HelpText kHelp = {
-    "run [options] SCRIPT [arguments...]\n"
-    "run [options] -m MODULE [arguments...]\n"
-    "run [options] -c CODE [arguments...]\n"
-    "run [options] -- PROGRAM [arguments...]",
-    "Runs a Python program and measures which of its lines take the time. Everything after the "
-    "script, module, code or\n"
-    "program is the program's own. It runs as it would without LineScope: same input, output, "
-    "signals and exit status.\n"
-    "The last form takes any command that ends up running Python: pytest, uvicorn, a shell script.",
-    "Without --output, two files are written to the current folder: the report, "
-    "linescope-NAME.html, and the profile,\n"
-    "linescope-NAME.linescope, from which reports and exports can be made later. A second run "
-    "replaces them.\n"
-    "\n"
-    "Options can also be set in the environment (LINESCOPE_RATE=500; lists with commas) and in "
-    "linescope.toml or\n"
-    "[tool.linescope] of pyproject.toml, in this folder or above it. The command line wins, then "
-    "the environment.\n"
-    "\n"
-    "Examples:\n"
-    "  linescope run app.py --port 8000            --port belongs to app.py\n"
-    "  linescope run --rate 5000 -m pytest -x      the module pytest, 5000 samples a second\n"
-    "  linescope run -o out.collapsed -- celery -A tasks worker",
-};
+    R"(run [options] SCRIPT [arguments...]
+run [options] -m MODULE [arguments...]
+run [options] -c CODE [arguments...]
+run [options] -- PROGRAM [arguments...])",
+    R"(Runs a Python program and measures which of its lines take the time. Everything
+after the script, module, code or program is the program's own. It runs as it
+would without LineScope: same input, output, signals and exit status. The last
+form takes any command that ends up running Python: pytest, uvicorn, a script.)",
+    R"(Without --output, two files are written to the current folder: the report,
+linescope-NAME.html, and the profile, linescope-NAME.linescope, from which
+reports and exports can be made later. A second run replaces them.
+
+Options can also be set in the environment (LINESCOPE_RATE=500; lists with
+commas) and in linescope.toml or [tool.linescope] of pyproject.toml, in this
+folder or above it. The command line wins, then the environment.
+
+Examples:
+  linescope run app.py --port 8000           --port belongs to app.py
+  linescope run --rate 5000 -m pytest -x     the module pytest
+  linescope run -o out.collapsed -- celery -A tasks worker)"};
 
 TargetWords TakeTarget(const OptionsEnd& end, const Arguments& arguments) {
   TargetWords target;

@@ -20,18 +20,15 @@
 namespace linescope {
 namespace {
 
-const HelpText kHelp = {
-    "stats [options] PROFILE",
-    "Shows the hottest lines and functions of a stored profile.\n"
-    "\n"
-    "Time of a line is that of the line itself and of the library code it calls; time in other "
-    "lines of your own code\n"
-    "counts there. --by self leaves library code out, --by total includes everything that is "
-    "called.",
-    "Examples:\n"
-    "  linescope stats linescope-app.linescope --limit 20\n"
-    "  linescope stats linescope-app.linescope --json | jq '.lines[0]'",
-};
+const HelpText kHelp = {"stats [options] PROFILE",
+                        R"(Shows the hottest lines and functions of a stored profile.
+
+The time of a line is that of the line itself and of the library code it calls;
+what it spends in other lines of your own code counts there. --by self leaves
+library code out, --by total includes everything that is called.)",
+                        R"(Examples:
+  linescope stats linescope-app.linescope --limit 20
+  linescope stats linescope-app.linescope --json | jq '.lines[0]')"};
 
 constexpr size_t kDefaultLimit = 10;
 

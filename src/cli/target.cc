@@ -12,6 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "cli/terminal.h"
+#include "process/launch.h"
 
 namespace linescope {
 namespace {
@@ -36,16 +37,12 @@ bool IsDirectory(const std::string& path) {
 
 std::string Quoted(const std::string& word) { return "'" + Printable(word) + "'"; }
 
-// PATH as execvp(3) has it when the variable is missing.
-std::vector<std::string> PathFolders(const GetEnv& get_env) {
-  const std::string path = get_env("PATH").value_or("/bin:/usr/bin");
-  std::vector<std::string> folders;
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find(':', at), path.size());
-    folders.push_back(end == at ? "." : path.substr(at, end - at));
-    at = end + 1;
-  }
-  return folders;
+// What a shell would execute for `name`.
+std::expected<std::string, TargetError> FindProgram(const std::string& name) {
+  auto program = ResolveProgram(name);
+  if (program) return *program;
+  return std::unexpected(
+      TargetError{static_cast<ExitCode>(program.error().exit_code), program.error().what});
 }
 
 std::expected<std::string, TargetError> FindInterpreter(const std::string& python,
@@ -56,25 +53,25 @@ std::expected<std::string, TargetError> FindInterpreter(const std::string& pytho
       const std::string inside = python + "/bin/python";
       if (IsRegular(inside)) return inside;
     }
-    return FindProgram(python, get_env);
+    return FindProgram(python);
   }
   if (const auto environment = get_env("VIRTUAL_ENV"); environment && !environment->empty()) {
     const std::string inside = *environment + "/bin/python";
     if (IsRegular(inside) && ::access(inside.c_str(), X_OK) == 0) return inside;
   }
   for (const char* name : {"python3", "python"})
-    if (auto found = FindProgram(name, get_env)) return found;
+    if (auto found = FindProgram(name)) return found;
   return Refuse(kExitNotFound,
                 "there is no python3 on PATH: activate the program's environment, or name the "
                 "interpreter with --python");
 }
 
 // A script that Python would refuse, or that is not for Python, is refused here.
-std::expected<void, TargetError> CheckScript(const std::string& script, const GetEnv& get_env) {
+std::expected<void, TargetError> CheckScript(const std::string& script) {
   if (script == "-") return {};  // the program comes from stdin
   struct stat status{};
   if (::stat(script.c_str(), &status) != 0) {
-    if (errno == ENOENT && script.find('/') == std::string::npos && FindProgram(script, get_env)) {
+    if (errno == ENOENT && script.find('/') == std::string::npos && FindProgram(script)) {
       return Refuse(kExitNotFound,
                     "there is no script {} in this folder; to profile the program of that name: "
                     "linescope run -- {}",
@@ -182,13 +179,10 @@ void ReadPythonArguments(Target* target) {
   }
 }
 
-std::expected<Target, TargetError> ResolveProgram(const std::vector<std::string>& words,
-                                                  const GetEnv& get_env) {
-  auto program = FindProgram(words[0], get_env);
-  if (!program) return std::unexpected(program.error());
-  Target target = DescribeCommand(words);
-  target.command[0] = *program;
-  return target;
+// The first word stays as it was typed: a program may look at the name it is called by.
+std::expected<Target, TargetError> ResolveCommand(const std::vector<std::string>& words) {
+  if (auto program = FindProgram(words[0]); !program) return std::unexpected(program.error());
+  return DescribeCommand(words);
 }
 
 }  // namespace
@@ -202,35 +196,11 @@ Target DescribeCommand(const std::vector<std::string>& words) {
   return target;
 }
 
-std::expected<std::string, TargetError> FindProgram(const std::string& name,
-                                                    const GetEnv& get_env) {
-  if (name.empty()) return Refuse(kExitNotFound, "the name of the program is empty");
-  std::vector<std::string> candidates;
-  if (name.find('/') != std::string::npos) {
-    candidates.push_back(name);
-  } else {
-    for (const std::string& folder : PathFolders(get_env))
-      candidates.push_back(folder + "/" + name);
-  }
-  std::optional<std::string> unusable;
-  for (const std::string& path : candidates) {
-    if (IsRegular(path) && ::access(path.c_str(), X_OK) == 0) return path;
-    if (!unusable && (IsRegular(path) || (candidates.size() == 1 && IsDirectory(path))))
-      unusable = path;
-  }
-  if (unusable && IsDirectory(*unusable))
-    return Refuse(kExitNotRunnable, "{} is a folder, not a program", Quoted(name));
-  if (unusable) return Refuse(kExitNotRunnable, "{} is not executable", Quoted(*unusable));
-  if (candidates.size() == 1) return Refuse(kExitNotFound, "there is no program {}", Quoted(name));
-  return Refuse(kExitNotFound, "there is no program {} on PATH", Quoted(name));
-}
-
 std::expected<Target, TargetError> ResolveTarget(const TargetWords& words,
                                                  const std::string& python, const GetEnv& get_env) {
-  if (words.form == TargetForm::kProgram) return ResolveProgram(words.words, get_env);
+  if (words.form == TargetForm::kProgram) return ResolveCommand(words.words);
   if (words.form == TargetForm::kScript) {
-    if (auto usable = CheckScript(words.words[0], get_env); !usable)
-      return std::unexpected(usable.error());
+    if (auto usable = CheckScript(words.words[0]); !usable) return std::unexpected(usable.error());
   }
   auto interpreter = FindInterpreter(python, get_env);
   if (!interpreter) return std::unexpected(interpreter.error());

@@ -19,7 +19,7 @@ struct TargetWords {
 };
 
 struct Target {
-  std::vector<std::string> command;  // to execute; the first is the path of a file that can be
+  std::vector<std::string> command;  // to execute
   std::vector<std::string> typed;    // as the user would have typed it without LineScope
   std::string name;                  // short, for titles and file names: "app" for app.py
   std::string script;                // the Python script, where there is one that is known
@@ -39,9 +39,5 @@ std::expected<Target, TargetError> ResolveTarget(const TargetWords& words,
 // What is known of a program from the words that started it: for a Python interpreter its script,
 // module or code.
 Target DescribeCommand(const std::vector<std::string>& words);
-
-// The file that a shell would execute for `name`. Fails as a shell does, with 127 (not found) or
-// 126 (not executable).
-std::expected<std::string, TargetError> FindProgram(const std::string& name, const GetEnv& get_env);
 
 }  // namespace linescope
