@@ -35,6 +35,12 @@ const char* KindName(SourceKind kind) {
   return "";
 }
 
+// An empty text stands for an unknown one.
+void WriteText(const char* name, const std::string& text, JsonWriter& json) {
+  json.Key(name);
+  text.empty() ? json.Null() : json.String(text);
+}
+
 // Known only when something was recorded.
 std::optional<int64_t> Elapsed(const RunEnd& end) {
   if (end.state != ProfileState::kComplete && end.elapsed_ns == 0) return std::nullopt;
@@ -56,6 +62,7 @@ void WriteRun(const ReportModel& model, JsonWriter& json) {
   json.Field("rate_reached", model.rate_reached);
   json.Field("mode", run.mode);
   json.Field("consistency", run.consistency);
+  WriteText("consistency_used", model.end.consistency_used, json);
   json.Field("collector", run.collector);
   json.Field("method", run.method);
   json.Field("attached", run.attached);
@@ -230,8 +237,7 @@ void WriteHotLines(const ReportModel& model, JsonWriter& json) {
     json.Field("first", hot.statement.first);
     json.Field("last", hot.statement.last);
     json.Field("label", hot.label);
-    json.Key("function");
-    hot.function.empty() ? json.Null() : json.String(hot.function);
+    WriteText("function", hot.function, json);
     json.Field("time", hot.metrics.time_ns);
     json.Field("samples", hot.metrics.samples);
     json.Field("total", hot.metrics.total_ns);
@@ -253,8 +259,7 @@ void WriteProcesses(const ReportModel& model, JsonWriter& json) {
     json.Field("parent", info.parent);
     json.List("command", info.command);
     json.Field("executable", info.executable);
-    json.Key("python");
-    info.python_version.empty() ? json.Null() : json.String(info.python_version);
+    WriteText("python", info.python_version, json);
     json.Field("start", info.start_ns);
     json.Field("end", info.end_ns);
     json.Field("exit_code", info.exit_code);

@@ -73,11 +73,11 @@ void DescribeOutcome(const ProfileReader& reader, ReportModel& model) {
     model.outcome = model.outcome_text.empty() ? RunOutcome::kSuccess : RunOutcome::kFailed;
   }
   model.python_version = PythonVersion(reader.processes());
-  if (end.ticks_due > 0 || end.state == ProfileState::kComplete) {
-    // A tick that was taken early counts as due.
+  model.rate_reached = end.rate_reached_hz;
+  if (end.ticks_known) {
     const uint64_t due = std::max(end.ticks_due, end.ticks_taken);
     model.ticks = {.due = due, .taken = end.ticks_taken, .missed = due - end.ticks_taken};
-    if (end.elapsed_ns > 0) {
+    if (!model.rate_reached && end.elapsed_ns > 0) {
       model.rate_reached =
           static_cast<double>(end.ticks_taken) * 1e9 / static_cast<double>(end.elapsed_ns);
     }

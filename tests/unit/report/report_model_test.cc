@@ -235,6 +235,14 @@ TEST(ReportModel, TicksAddUpAndDropsAreExplained) {
   EXPECT_EQ(model.drops[1].text, "eclipse");
 }
 
+TEST(ReportModel, TheRateIsAsTheSamplerSaysElseOfTheWholeRun) {
+  FakeProfile profile;
+  profile.mutable_end().rate_reached_hz = 997.5;
+  EXPECT_EQ(Model(profile).rate_reached, 997.5);
+  profile.mutable_end().rate_reached_hz = std::nullopt;
+  EXPECT_EQ(Model(profile).rate_reached, 990.0);
+}
+
 TEST(ReportModel, EveryDropReasonHasWordsOfItsOwn) {
   FakeProfile profile;
   for (size_t i = 0; i < static_cast<size_t>(DropReason::kCount); ++i) {
@@ -286,6 +294,7 @@ TEST(ReportModel, TheOutcomeIsThatOfTheRun) {
 TEST(ReportModel, ARunThatWasCutOffHasNoTicks) {
   FakeProfile profile;
   profile.mutable_end() = End({}, {}, "", ProfileState::kInterrupted);
+  profile.mutable_end().ticks_known = false;
   const ReportModel model = Model(profile);
   EXPECT_FALSE(model.ticks);
   EXPECT_FALSE(model.rate_reached);
