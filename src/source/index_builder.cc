@@ -204,7 +204,7 @@ void IndexBuilder::Leave() {
   if (frame.kind == NodeKind::kFormatSpecifier) {
     tokens_.Add(frame.format_begin, frame.format_end, TokenClass::kInterpolation);
   }
-  scopes_.resize(scopes_.size() - frame.opened_scopes);
+  for (uint8_t i = 0; i < frame.opened_scopes; ++i) PopScope();
   if (frame.opened_error) --error_depth_;
   if (frame.definition >= 0) {
     Definition& definition = index_.definitions[static_cast<size_t>(frame.definition)];
@@ -231,7 +231,7 @@ void IndexBuilder::OpenScope(const Frame& parent, Frame& frame, TSFieldId field)
     PushScope(index_.definitions[static_cast<size_t>(parent.definition)]);
     if (parent.kind != NodeKind::kClass) {
       const auto own = parameters_.begin() + static_cast<ptrdiff_t>(parent.parameter_mark);
-      scopes_.back().shadowed.assign(own, parameters_.end());
+      std::for_each(own, parameters_.end(), [this](std::string_view name) { Shadow(name); });
       parameters_.erase(own, parameters_.end());
     }
     ++frame.opened_scopes;
@@ -253,6 +253,14 @@ void IndexBuilder::PushScope(const Definition& definition) {
                      .is_class = is_class});
 }
 
+void IndexBuilder::PopScope() {
+  const Scope& scope = scopes_.back();
+  if (!scope.is_class) {
+    for (std::string_view name : scope.shadowed) --shadows_[name];
+  }
+  scopes_.pop_back();
+}
+
 void IndexBuilder::AddWholeStatement(TSNode node) {
   if (error_depth_ == 0 && !ts_node_has_error(node)) AddStatement(FirstLine(node), LastLine(node));
 }
@@ -266,18 +274,22 @@ void IndexBuilder::AddStatement(uint32_t first_line, uint32_t last_line) {
   }
 }
 
+// Each level of nesting repeats the names above it. A source of ten thousand nested lambdas, which
+// no Python would compile, must not take gigabytes: beyond this, names stay unqualified.
+size_t IndexBuilder::MaxQualifiedBytes() const { return 1'000'000 + 16 * source_.text.size(); }
+
 void IndexBuilder::AddDefinition(TSNode node, Frame& frame, DefinitionKind kind, std::string name,
                                  TSNode name_node) {
   Definition definition;
   definition.kind = kind;
   const Scope& scope = scopes_.back();
-  const bool is_global = std::ranges::find(scope.globals, name) != scope.globals.end();
-  definition.qualified_name = is_global ? name : scope.prefix + name;
+  const bool is_bare = scope.globals.contains(name) || qualified_bytes_ > MaxQualifiedBytes();
+  definition.qualified_name = is_bare ? name : scope.prefix + name;
+  qualified_bytes_ += definition.qualified_name.size();
   definition.name = std::move(name);
   definition.first_line = definition.line = FirstLine(node);
-  const TSPoint name_point = ts_node_start_point(name_node);
-  definition.name_line = name_point.row + 1;
-  definition.name_column = Utf16Column(source_.Line(definition.name_line), name_point.column);
+  definition.name_line = FirstLine(name_node);
+  definition.name_column = columns_.At(definition.name_line, ts_node_start_byte(name_node));
   definition.parent = definition_;
   definition_ = frame.definition = static_cast<int32_t>(index_.definitions.size());
   index_.definitions.push_back(std::move(definition));
@@ -313,7 +325,7 @@ void IndexBuilder::EnterIdentifier(TSNode node, TSFieldId field, const Frame& pa
   }
   if (parent.definition >= 0 && field == Fields().name) AddToken(node, TokenClass::kDefinition);
   const std::string_view name = TextOf(node);
-  if (parent.kind == NodeKind::kGlobalStatement) scopes_.back().globals.push_back(name);
+  if (parent.kind == NodeKind::kGlobalStatement) scopes_.back().globals.insert(name);
   if (!IsBuiltinName(name)) return;
   if (parent.kind == NodeKind::kAttribute && field == Fields().attribute) return;
   if (parent.kind == NodeKind::kKeywordArgument && field == Fields().name) return;
@@ -322,9 +334,11 @@ void IndexBuilder::EnterIdentifier(TSNode node, TSFieldId field, const Frame& pa
                        frames_[frames_.size() - 3].kind == NodeKind::kSimpleStatement ||
                        frames_[frames_.size() - 3].kind == NodeKind::kImportedName;
   if (imports && Binds(parent.kind, field)) {
-    const bool is_parameter =
-        parent.kind == NodeKind::kParameters || parent.kind == NodeKind::kParameter;
-    (is_parameter ? parameters_ : scopes_.back().shadowed).push_back(name);
+    if (parent.kind == NodeKind::kParameters || parent.kind == NodeKind::kParameter) {
+      parameters_.push_back(name);
+    } else {
+      Shadow(name);
+    }
   } else if (!IsShadowed(name)) {
     AddToken(node, TokenClass::kBuiltin);
   }
@@ -334,13 +348,14 @@ void IndexBuilder::AddToken(TSNode node, TokenClass token_class) {
   tokens_.Add(ts_node_start_byte(node), ts_node_end_byte(node), token_class);
 }
 
+void IndexBuilder::Shadow(std::string_view name) {
+  Scope& scope = scopes_.back();
+  if (scope.shadowed.insert(name).second && !scope.is_class) ++shadows_[name];
+}
+
 bool IndexBuilder::IsShadowed(std::string_view name) const {
-  for (size_t i = scopes_.size(); i-- > 0;) {
-    const Scope& scope = scopes_[i];
-    if (scope.is_class && i + 1 != scopes_.size()) continue;
-    if (std::ranges::find(scope.shadowed, name) != scope.shadowed.end()) return true;
-  }
-  return false;
+  const auto found = shadows_.find(name);
+  return (found != shadows_.end() && found->second > 0) || scopes_.back().shadowed.contains(name);
 }
 
 std::string_view IndexBuilder::TextOf(TSNode node) const {

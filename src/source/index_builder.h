@@ -2,6 +2,8 @@
 // One walk over a syntax tree that fills a SourceIndex. Private to this module.
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "source/index.h"
@@ -16,7 +18,7 @@ namespace linescope {
 class IndexBuilder {
  public:
   IndexBuilder(const SourceText& source, SourceIndex& index)
-      : source_(source), index_(index), tokens_(source, index.tokens) {}
+      : source_(source), index_(index), tokens_(source, index.tokens), columns_(source) {}
   void Walk(TSNode root);
 
  private:
@@ -38,9 +40,9 @@ class IndexBuilder {
   };
   struct Scope {
     std::string prefix;  // what a name in it is qualified by: "Outer.", "f.<locals>."
-    std::vector<std::string_view> globals = {};   // declared by `global`
-    std::vector<std::string_view> shadowed = {};  // built-in names bound here
-    bool is_class = false;                        // names bound here are not seen by scopes inside
+    std::unordered_set<std::string_view> globals = {};   // declared by `global`
+    std::unordered_set<std::string_view> shadowed = {};  // built-in names bound here
+    bool is_class = false;  // names bound here are not seen by scopes inside
   };
 
   // Handles a node; true when its children are to be visited.
@@ -52,10 +54,14 @@ class IndexBuilder {
   // parent's.
   void OpenScope(const Frame& parent, Frame& frame, TSFieldId field);
   void PushScope(const Definition& definition);
+  void PopScope();
+  // Notes that a built-in name is bound in the innermost scope.
+  void Shadow(std::string_view name);
   // Follows the children of a compound statement up to the colon that ends its header.
   void WatchHeader(TSNode node, NodeKind kind);
   void AddWholeStatement(TSNode node);
   void AddStatement(uint32_t first_line, uint32_t last_line);
+  size_t MaxQualifiedBytes() const;
   void AddDefinition(TSNode node, Frame& frame, DefinitionKind kind, std::string name,
                      TSNode name_node);
   void EnterNamedDefinition(TSNode node, Frame& frame, const Frame& parent);
@@ -68,11 +74,15 @@ class IndexBuilder {
   const SourceText& source_;
   SourceIndex& index_;
   TokenWriter tokens_;
+  ColumnCounter columns_;  // of definitions' names
   std::vector<Frame> frames_;
   std::vector<Scope> scopes_;
   std::vector<std::string_view>
-      parameters_;           // built-in names that parameters of functions being entered bind
-  int32_t definition_ = -1;  // the innermost open definition
+      parameters_;  // built-in names that parameters of functions being entered bind
+  std::unordered_map<std::string_view, uint32_t>
+      shadows_;                 // how many open scopes, classes aside, bind a name
+  size_t qualified_bytes_ = 0;  // in all qualified names
+  int32_t definition_ = -1;     // the innermost open definition
   uint32_t error_depth_ = 0;
 };
 

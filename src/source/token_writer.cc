@@ -5,30 +5,23 @@
 namespace linescope {
 
 void TokenWriter::Add(uint32_t begin, uint32_t end, TokenClass token_class) {
-  begin = std::max(begin, byte_);
+  begin = std::max(begin, end_);
+  end_ = std::max(end, end_);
   while (begin < end) {
-    while (line_ < source_.LineCount() && source_.line_starts[line_] <= begin) {
-      byte_ = source_.line_starts[line_++];
-      column_ = 0;
-    }
+    while (line_ < source_.LineCount() && source_.line_starts[line_] <= begin) ++line_;
     const bool is_last_line = line_ >= source_.LineCount();
     const auto line_end =
         is_last_line ? static_cast<uint32_t>(source_.text.size()) : source_.line_starts[line_];
-    uint32_t stop = std::min(end, line_end);
-    const uint32_t next = stop;
-    if (stop > begin && source_.text[stop - 1] == '\n') --stop;
+    const uint32_t next = std::min(end, line_end);
+    const uint32_t stop = source_.text[next - 1] == '\n' ? next - 1 : next;
     if (stop > begin) AddInLine(begin, stop, token_class);
     begin = next;
   }
 }
 
 void TokenWriter::AddInLine(uint32_t begin, uint32_t end, TokenClass token_class) {
-  const std::string_view text = source_.text;
-  const uint32_t column = column_ + Utf16Length(text.substr(byte_, begin - byte_));
-  const uint32_t length = Utf16Length(text.substr(begin, end - begin));
-  byte_ = end;
-  column_ = column + length;
-  if (length == 0) return;
+  const uint32_t column = columns_.At(line_, begin);
+  const uint32_t length = columns_.At(line_, end) - column;
   if (!tokens_.empty()) {
     Token& last = tokens_.back();
     if (last.line == line_ && last.token_class == token_class &&

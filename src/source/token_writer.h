@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "source/column_counter.h"
 #include "source/index.h"
 #include "source/text.h"
 
@@ -13,7 +14,7 @@ namespace linescope {
 class TokenWriter {
  public:
   TokenWriter(const SourceText& source, std::vector<Token>& tokens)
-      : source_(source), tokens_(tokens) {}
+      : source_(source), tokens_(tokens), columns_(source) {}
   void Add(uint32_t begin, uint32_t end, TokenClass token_class);
 
  private:
@@ -21,9 +22,9 @@ class TokenWriter {
 
   const SourceText& source_;
   std::vector<Token>& tokens_;
-  uint32_t line_ = 1;    // of `byte_`
-  uint32_t byte_ = 0;    // how far columns are counted
-  uint32_t column_ = 0;  // UTF-16 column of `byte_` in `line_`
+  ColumnCounter columns_;
+  uint32_t line_ = 1;  // that `end_` lies in
+  uint32_t end_ = 0;   // of the last range
 };
 
 }  // namespace linescope
