@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 
 #include "base/clock.h"
 
@@ -43,9 +42,19 @@ struct Inherited {
   }
 };
 
+std::optional<Inherited> g_inherited;
+
 const Inherited& GetInherited() {
-  static const Inherited inherited;
-  return inherited;
+  if (!g_inherited) g_inherited.emplace();
+  return *g_inherited;
+}
+
+// With SIGCHLD ignored the kernel would throw our children's exit statuses away.
+void KeepExitStatuses() {
+  struct sigaction action;
+  if (::sigaction(SIGCHLD, nullptr, &action) != 0) return;
+  if (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0)
+    ::signal(SIGCHLD, SIG_DFL);
 }
 
 LaunchError MakeError(int exit_code, ErrorCode code, std::string what) {
@@ -196,7 +205,7 @@ int PidfdOpen(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid
 
 }  // namespace
 
-void SaveInheritedSignals() { GetInherited(); }
+void SaveInheritedSignals() { g_inherited.emplace(); }
 
 bool InheritedIgnored(int signal) {
   return signal > 0 && signal < NSIG && GetInherited().ignored[signal];
@@ -265,9 +274,14 @@ std::expected<LaunchedProcess, LaunchError> Launch(const LaunchOptions& options)
   UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
 
-  const Inherited& inherited = GetInherited();
-  // With SIGCHLD ignored the kernel would throw the exit status away.
-  if (inherited.ignored[SIGCHLD]) ::signal(SIGCHLD, SIG_DFL);
+  const ChildPlan plan{
+      .program = program->c_str(),
+      .argv = argv.data(),
+      .shell_argv = LooksLikeText(ReadHead(*program)) ? shell_argv.data() : nullptr,
+      .environment = envp.data(),
+      .gate = theirs.get()};
+  GetInherited();
+  KeepExitStatuses();
   // No handler of ours may run in the child.
   sigset_t all;
   sigset_t before;
@@ -277,11 +291,7 @@ std::expected<LaunchedProcess, LaunchError> Launch(const LaunchOptions& options)
   const int fork_error = errno;
   if (pid == 0) {
     ::close(ours.get());
-    RunChild({.program = program->c_str(),
-              .argv = argv.data(),
-              .shell_argv = LooksLikeText(ReadHead(*program)) ? shell_argv.data() : nullptr,
-              .environment = envp.data(),
-              .gate = theirs.get()});
+    RunChild(plan);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
@@ -303,7 +313,7 @@ LaunchedProcess::LaunchedProcess(LaunchedProcess&& other) noexcept
 
 LaunchedProcess::~LaunchedProcess() {
   if (pid_ <= 0 || !gate_) return;
-  gate_.Reset();  // never released: the child sees the end of the socket and exits
+  ::kill(pid_, SIGKILL);  // never released, so it is not anybody's program yet
   (void)Reap();
 }
 

@@ -20,8 +20,8 @@
 namespace linescope {
 
 // Remembers signal mask and ignored signals, timer slack and CPU affinity as inherited, for the
-// targets launched later. To be called first in main, before anything changes them; otherwise the
-// first Launch remembers what it finds.
+// targets launched later. To be called first in main, before anything changes them and before there
+// are threads; without it the first Launch or SignalWatch remembers what it finds.
 void SaveInheritedSignals();
 
 // Whether we were started with `signal` ignored (nohup, a background job of a plain shell): then it
@@ -40,9 +40,9 @@ std::expected<std::string, LaunchError> ResolveProgram(const std::string& progra
 
 struct LaunchOptions {
   std::vector<std::string> argv;  // argv[0] as the program shall see it
-  std::string program;            // found as ResolveProgram says; empty: argv[0]
+  std::string program = {};       // found as ResolveProgram says; empty: argv[0]
   // Variables set over our own environment, or removed from it where there is no value.
-  std::vector<std::pair<std::string, std::optional<std::string>>> environment;
+  std::vector<std::pair<std::string, std::optional<std::string>>> environment = {};
 };
 
 struct ExitStatus {
@@ -54,8 +54,8 @@ struct ExitStatus {
   [[nodiscard]] int ShellCode() const { return signal != 0 ? 128 + signal : code; }
 };
 
-// A child of ours. Nobody else may wait for it. Never kills it: a child never released exits by
-// itself when this object or the whole of LineScope ends, a released one runs on.
+// A child of ours. Nobody else may wait for it. A child that was never released ends with this
+// object, and by itself when LineScope dies; a released one is never killed, and runs on.
 class LaunchedProcess {
  public:
   LaunchedProcess(pid_t pid, UniqueFd pidfd, UniqueFd gate, std::string program);
