@@ -13,3 +13,14 @@ if(LINESCOPE_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
+
+# The libraries in use, once a configure.
+message(STATUS "Libraries:")
+foreach(library "CLI11|${CLI11_VERSION}" "ctemplate|${CTEMPLATE_VERSION}" "fmt|${fmt_VERSION}" "GTest|${GTest_VERSION}"
+    "libelf|${LIBELF_VERSION}" "spdlog|${spdlog_VERSION}" "SQLite|${SQLite3_VERSION}" "zlib|${ZLIB_VERSION_STRING}" "zstd|${ZSTD_VERSION}")
+  string(REPLACE "|" ";" library "${library}")
+  list(GET library 0 name)
+  list(GET library 1 version)
+  string(SUBSTRING "${name}          " 0 10 name)
+  message(STATUS "  ${name} ${version}")
+endforeach()
