@@ -27,7 +27,7 @@ constexpr uint32_t kHeapTtl = 32;
 constexpr size_t kMaxHeap = 512;
 // Bounds against garbage that looks like a list. A stack of real frames is bounded by its chunks.
 constexpr size_t kMaxChunks = 1 << 16;
-constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 32;
+constexpr uint64_t kMaxStackBytes = uint64_t{1} << 32;
 constexpr size_t kMaxOffStack = 1 << 20;
 constexpr size_t kMaxFrames = 1 << 24;
 
@@ -52,19 +52,31 @@ bool StackReader::Refresh() {
   known_ = false;
   chunks_.clear();
   const layout::Thread& at = table_->thread;
-  Address words[3];  // chunk, top, limit follow each other
+  Address words[2];  // chunk and top follow each other
   if (!memory_->ReadExact(tstate_ + at.chunk, words, sizeof words)) return false;
-  Address chunk = words[0];
+  head_chunk_ = words[0];
   top_ = words[1];
-  limit_ = words[2];
-  while (chunk != 0 && chunks_.size() < kMaxChunks) {
+  uint64_t total = 0;
+  for (Address chunk = head_chunk_; chunk != 0;) {
     Address header[3];  // previous, size, top
     if (!PlausiblePointer(chunk) || !memory_->ReadExact(chunk, header, sizeof header)) return false;
-    const uint64_t used = chunks_.empty() ? top_ - chunk : layout::kChunkData + header[2] * 8;
-    if (header[1] > kMaxChunkBytes || used > header[1] || used < layout::kChunkData) return false;
-    chunks_.push_back({chunk, used, nullptr, 0});
-    chunk = header[0];
+    const auto [previous, size, used_words] = header;
+    const bool holds_top = top_ >= chunk + layout::kChunkData && top_ <= chunk + size;
+    if (chunks_.empty() && !holds_top) {
+      // A chunk is being pushed or popped: the top is still, or again, in the one before.
+      if (chunk != head_chunk_) return false;
+    } else {
+      const uint64_t used = chunks_.empty() ? top_ - chunk : layout::kChunkData + used_words * 8;
+      total += size;
+      if (used > size || used < layout::kChunkData || total > kMaxStackBytes ||
+          chunks_.size() >= kMaxChunks) {
+        return false;
+      }
+      chunks_.push_back({.address = chunk, .bytes = used, .size = size});
+    }
+    chunk = previous;
   }
+  if (chunks_.empty() && head_chunk_ != 0) return false;
   if (at.cframe_frame != layout::kNone &&
       !memory_->ReadValue(tstate_ + at.current_frame, &cframe_)) {
     return false;
@@ -88,7 +100,7 @@ void StackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
   newest_piece_ = SIZE_MAX;
   if (known_ && !chunks_.empty()) {
     const Chunk& newest = chunks_.front();
-    const Address end = std::min<Address>(limit_, top_ + kAboveTop);
+    const Address end = std::min<Address>(newest.end(), top_ + kAboveTop);
     split_ = !exact && top_ - newest.address > kWhole;
     const Address begin = split_ ? (top_ - kBelowTop) & ~Address{7} : newest.address;
     newest_piece_ = add(begin, end - begin);
@@ -136,7 +148,7 @@ const std::byte* StackReader::AtOrRead(Address address, size_t size) {
 
 size_t StackReader::ChunkOf(Address address) const {
   auto holds = [&](size_t i) {
-    const Address end = i == 0 ? limit_ : chunks_[i].address + chunks_[i].bytes;
+    const Address end = i == 0 ? chunks_[i].end() : chunks_[i].address + chunks_[i].bytes;
     return address >= chunks_[i].address && address < end;
   };
   // A walk stays in a chunk or goes on to the next older one.
@@ -223,12 +235,25 @@ bool StackReader::Push(Address address, const RawFrame& raw, int64_t now_ns) {
   return true;
 }
 
-bool StackReader::LiveNested(const RawFrame& raw, const Code& code) const {
-  if (table_->frame.is_entry != layout::kNone && !raw.is_entry) return false;
-  if (raw.stacktop == -1) return true;
-  if (raw.stacktop < code.nlocalsplus) return false;
-  const uint8_t flags = FlagsOf(code, raw.instr);
-  return (flags & (kUnitPush | kUnitIterate | kUnitOpaque)) != 0;
+bool StackReader::CanPush(const RawFrame& raw, const Code& code) const {
+  // The trampoline of Class() stands at its first unit while __init__ runs.
+  return code.shim || (FlagsOf(code, raw.instr) & (kUnitPush | kUnitOpaque)) != 0;
+}
+
+bool StackReader::Nested(const RawFrame& raw, const Code& code, Address parent) {
+  if (raw.previous == parent && table_->c_entry_frames) return false;
+  constexpr uint8_t kHasCallee = kUnitPush | kUnitIterate | kUnitOpaque;
+  if (raw.stacktop != -1 &&
+      (raw.stacktop < code.nlocalsplus || (FlagsOf(code, raw.instr) & kHasCallee) == 0)) {
+    return false;
+  }
+  if (!ChainTo(raw.previous, parent)) return false;
+  // Called inline by a generator that was resumed from `parent`: then the generator waits for it.
+  const bool by_generator = !between_.empty() && between_.front() == raw.previous;
+  const bool generator_waits = by_generator && between_raw_.front().stacktop != -1;
+  if (table_->frame.is_entry == layout::kNone) return !by_generator || generator_waits;
+  if (by_generator && !raw.is_entry && !generator_waits) return false;
+  return between_.empty() ? raw.is_entry : between_raw_.back().is_entry;
 }
 
 bool StackReader::ChainTo(Address from, Address parent) {
@@ -268,7 +293,7 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
   const std::byte* words = bytes + pieces_[words_piece_].offset;
   auto word = [&](uint32_t field) { return Load<Address>(words + (field - at.current_frame)); };
   if (static_cast<int>(word(at.native_id)) != native_id_) return Decision::kGone;
-  const Address chunk = word(at.chunk), top = word(at.top), limit = word(at.limit);
+  const Address chunk = word(at.chunk), top = word(at.top);
   current_frame_ = word(at.current_frame);
   if (at.cframe_frame != layout::kNone) {
     const Address cframe = current_frame_;
@@ -284,7 +309,10 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
       }
     }
   }
-  if (!known_ || (chunks_.empty() ? chunk != 0 : chunk != chunks_.front().address)) {
+  const bool moved = chunk != head_chunk_ ||
+                     (!chunks_.empty() && (top < chunks_.front().address + layout::kChunkData ||
+                                           top > chunks_.front().end()));
+  if (!known_ || moved) {
     known_ = false;
     if (chunk != 0 || current_frame_ != 0) return Decision::kAgain;
   }
@@ -339,12 +367,10 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
         std::memcmp(bytes + pieces_[anchor_piece_].offset, bytes + newest.offset, kAnchor) != 0) {
       // The frames at the anchor changed during the read: what lies below may be of another stack.
       top_ = top;
-      limit_ = limit;
       return Decision::kAgain;
     }
   }
   top_ = top;
-  limit_ = limit;
   const Decision decision = exact ? DecideExact(now_ns) : DecideFree(now_ns);
   attempts_ = decision == Decision::kAgain ? attempts_ + 1 : 0;
   if (decision == Decision::kOk) {
@@ -363,6 +389,7 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
 Decision StackReader::DecideExact(int64_t now_ns) {
   const uint32_t header = table_->frame.locals;
   size_t off_stack = 0;
+  if (table_->thread.cframe_frame != layout::kNone && !CFrameFilled()) return DecideFree(now_ns);
   // Leaf first, then turned round.
   between_.clear();
   between_raw_.clear();
@@ -386,6 +413,34 @@ Decision StackReader::DecideExact(int64_t now_ns) {
     at = raw.previous;
   }
   return PushBetween(now_ns) ? Decision::kOk : Decision::kUnreadable;
+}
+
+// 3.11, 3.12: an eval loop that begins links its C frame record before it fills it, so that for a
+// few instructions current_frame is what lay on the C stack. It can only be so when the frame named
+// there does not execute; then what called its eval loop must be what the record below names.
+bool StackReader::CFrameFilled() {
+  if (current_frame_ == 0 || cframe_ == 0) return true;
+  const uint32_t header = table_->frame.locals;
+  const std::byte* top = AtOrRead(current_frame_, header);
+  if (top == nullptr) return false;
+  if (Parse(top).stacktop == -1) return true;
+  // current_frame, previous: the two words of _PyCFrame (Include/cpython/pystate.h)
+  Address record[2] = {}, caller = 0;
+  if (!memory_->ReadExact(cframe_ + table_->thread.cframe_frame, record, sizeof record) ||
+      (record[1] != 0 && !memory_->ReadValue(record[1] + table_->thread.cframe_frame, &caller))) {
+    return false;
+  }
+  Address at = current_frame_;
+  for (size_t steps = 0; at != 0 && steps < kMaxFrames; ++steps) {
+    const std::byte* bytes = AtOrRead(at, header);
+    if (bytes == nullptr) return false;
+    const RawFrame raw = Parse(bytes);
+    if (raw.is_entry || raw.owner == static_cast<uint8_t>(Owner::kCStack)) {
+      return raw.previous == caller;
+    }
+    at = raw.previous;
+  }
+  return false;
 }
 
 // Generators that run through C leave no trace above the caller: look among those met lately, then
@@ -433,7 +488,7 @@ Decision StackReader::DecideFree(int64_t now_ns) {
     if (chunk == 0) return false;
     --chunk;
     slot = chunks_[chunk].address + layout::kChunkData + (chunk + 1 == chunks_.size() ? 8 : 0);
-    chunk_end = chunk == 0 ? limit_ : chunks_[chunk].address + chunks_[chunk].bytes;
+    chunk_end = chunk == 0 ? chunks_[chunk].end() : chunks_[chunk].address + chunks_[chunk].bytes;
     return true;
   };
   if (!next_chunk()) return Decision::kOk;
@@ -449,12 +504,12 @@ Decision StackReader::DecideFree(int64_t now_ns) {
       const Address generator = word != nullptr ? Load<Address>(word) : 0;
       const Address frame = generator + table_->generator.frame;
       RawFrame raw;
-      if (!PlausiblePointer(generator) || !HeapAt(frame, &raw) || raw.previous != parent ||
-          !Push(frame, raw, now_ns)) {
-        break;
+      if (PlausiblePointer(generator) && HeapAt(frame, &raw) && raw.previous == parent) {
+        if (!Push(frame, raw, now_ns)) break;
+        descend(frame, raw);
+        continue;
       }
-      descend(frame, raw);
-      continue;
+      // Not (or no more) in the generator: a callback of tracing or a destructor may run above.
     }
 
     // The slot above.
@@ -465,7 +520,7 @@ Decision StackReader::DecideFree(int64_t now_ns) {
       if (slot + header <= top_ && attempts_ < 2) return Decision::kAgain;
       break;
     }
-    const RawFrame raw = Parse(chunks_[chunk].data + offset);
+    RawFrame raw = Parse(chunks_[chunk].data + offset);
     const size_t i = next_.size();
     if (i == next_unchanged_ && i < frames_.size() && frames_[i].address == slot &&
         raw_[i] == raw) {
@@ -478,12 +533,32 @@ Decision StackReader::DecideFree(int64_t now_ns) {
         raw.owner == static_cast<uint8_t>(Owner::kThread) ? CodeOf(raw, now_ns) : nullptr;
     bool accepted = false;
     if (code != nullptr) {
-      if (!executing && raw.previous == parent) {
+      if (!executing && raw.previous == parent && CanPush(parent_raw, *parent_code)) {
         accepted = true;  // the callee, also if it died within the read
         between_.clear();
         between_raw_.clear();
-      } else if (LiveNested(raw, *code) && (raw.previous != parent || !table_->c_entry_frames)) {
-        accepted = ChainTo(raw.previous, parent);
+        if (raw.stacktop != -1 && (FlagsOf(*code, raw.instr) & kUnitReturn) != 0) {
+          // While a dead frame is cleared, a destructor may run above it, called from `parent`.
+          const uint64_t above = offset + code->frame_bytes;
+          RawFrame nested;
+          const Code* nested_code = nullptr;
+          if (above + header <= chunks_[chunk].read) {
+            nested = Parse(chunks_[chunk].data + above);
+            if (nested.owner == static_cast<uint8_t>(Owner::kThread)) {
+              nested_code = CodeOf(nested, now_ns);
+            }
+          }
+          if (nested_code != nullptr && nested.previous != slot &&
+              Nested(nested, *nested_code, parent)) {
+            slot += code->frame_bytes;
+            raw = nested;
+          } else {
+            between_.clear();
+            between_raw_.clear();
+          }
+        }
+      } else {
+        accepted = Nested(raw, *code, parent);
       }
     }
     if (accepted) {
