@@ -308,6 +308,8 @@ Result<SessionResult> Run::Go() {
         static_cast<double>(totals.ticks_taken) * 1e9 / static_cast<double>(totals.sampled_ns);
   }
   result.consistency_used = DescribeConsistency(options_, totals);
+  end.consistency_used = result.consistency_used;
+  if (totals.sampled_ns > 0) end.rate_reached_hz = result.rate_reached_hz;
   result.python_version = recorder_->python_version();
   result.diagnostics = recorder_->diagnostics();
   if (auto finished = writer_->Finish(end); !finished) store_ = finished;
