@@ -22,6 +22,23 @@ export function stackHeight(data: TimelineData, i: number): number {
   return STATES.reduce((sum, {id}) => sum + (threadsIn(data, id, i) || 0), 0);
 }
 
+// Joins each `size` neighbouring buckets, for a chart with fewer pixels than buckets.
+export function joinBuckets(data: TimelineData, size: number): TimelineData {
+  if (size <= 1) return data;
+  const groups = Array.from({length: Math.ceil(data.start.length / size)}, (_, i) => i * size);
+  const sum = (values: readonly Metric[]) => groups.map((from) => {
+    const known = values.slice(from, from + size).filter((value) => value !== null);
+    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+  });
+  const first = <T>(values: readonly T[]): T[] => groups.map((from) => values[from]);
+  return {
+    start: first(data.start),
+    end: groups.map((from) => data.end[Math.min(from + size, data.end.length) - 1]),
+    running: sum(data.running), waiting: sum(data.waiting), gil: sum(data.gil), unknown: sum(data.unknown),
+    samples: sum(data.samples).map((value) => value ?? 0), file: first(data.file), line: first(data.line),
+  };
+}
+
 // States that occur at all.
 export function statesPresent(data: TimelineData): ThreadStateName[] {
   return STATES.map(({id}) => id).filter((id) => data[id].some((value) => (value ?? 0) > 0));

@@ -5,7 +5,7 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import type {ReportIndex, TimelineData} from '../data/index_types.ts';
 import {formatCount, formatMoment} from '../lib/format.ts';
 import {
-  bucketAt, busiestBucket, niceStep, stackHeight, STATES, statesPresent, threadsIn,
+  bucketAt, busiestBucket, joinBuckets, niceStep, stackHeight, STATES, statesPresent, threadsIn,
 } from '../lib/timeline.ts';
 import {visible} from '../lib/visible.ts';
 import {navigate} from '../state/navigation.ts';
@@ -17,6 +17,8 @@ const LEFT = 40;
 const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 24;
+// Narrowest bar, in pixels.
+const MIN_BAR = 1;
 
 interface Scale {
   x: (time: number) => number;
@@ -174,16 +176,19 @@ function draw(canvas: HTMLCanvasElement, data: TimelineData, scale: Scale, at: n
   context.font = `11px ${style.fontFamily}`;
 
   drawAxes(context, scale, color('--line'), color('--muted'));
-  const below = new Float64Array(data.start.length);
+  // Edges on whole device pixels, or neighbouring bars would leave seams.
+  const snap = (x: number) => Math.round(x * ratio) / ratio;
+  const shown = joinBuckets(data, Math.ceil(data.start.length * MIN_BAR / scale.width));
+  const below = new Float64Array(shown.start.length);
   for (const {id} of STATES) {
     context.fillStyle = color(`--state-${id}`);
-    for (let i = 0; i < data.start.length; i++) {
-      const value = threadsIn(data, id, i);
+    for (let i = 0; i < shown.start.length; i++) {
+      const value = threadsIn(shown, id, i);
       if (!(value > 0)) continue;
-      const left = scale.x(data.start[i]);
-      const right = scale.x(data.end[i]);
+      const left = snap(scale.x(shown.start[i]));
+      const right = Math.max(snap(scale.x(shown.end[i])), left + 1 / ratio);
       const top = scale.y(below[i] + value);
-      context.fillRect(left, top, Math.max(0.75, right - left + 0.25), scale.y(below[i]) - top);
+      context.fillRect(left, top, right - left, scale.y(below[i]) - top);
       below[i] += value;
     }
   }

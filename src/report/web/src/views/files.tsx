@@ -18,14 +18,14 @@ import type {Column} from '../ui/table.tsx';
 import {Table} from '../ui/table.tsx';
 
 const COLUMNS: readonly Column[] = [
-  {id: 'time', title: 'Time', numeric: true, width: '140px',
+  {id: 'time', title: 'Time', numeric: true, width: 'var(--time-column)',
    hint: 'On lines of this file, with the library code that they call'},
-  {id: 'total', title: 'Total', numeric: true, width: '140px',
+  {id: 'total', title: 'Total', numeric: true, width: 'var(--time-column)',
    hint: 'While this file was anywhere in the stack'},
-  {id: 'location', title: 'Location', numeric: false, width: 'minmax(220px, 1fr)'},
-  {id: 'samples', title: 'Samples', numeric: true, width: '100px'},
-  {id: 'kind', title: 'Kind', numeric: false, width: '100px'},
-  {id: 'lines', title: 'Lines', numeric: true, width: '90px'},
+  {id: 'location', title: 'Location', numeric: false, width: 'minmax(160px, 1fr)'},
+  {id: 'samples', title: 'Samples', numeric: true, width: 'var(--samples-column)'},
+  {id: 'kind', title: 'Kind', numeric: false, width: '84px'},
+  {id: 'lines', title: 'Lines', numeric: true, width: '72px'},
 ];
 const KIND_NAMES: Record<string, string> = {python: 'Python', notebook: 'Notebook'};
 
@@ -48,7 +48,7 @@ export function FilesView() {
       {files.path.length === 0 ? <NoFiles index={index} /> :
        order.length === 0 ? <NoMatch what="file" filter={filter} /> :
         <Table label="Files" class="index-table" columns={COLUMNS} order={order} rowHeight={28}
-               minWidth="820px" version={heatBy} row={(file) => ({
+               minWidth="690px" version={heatBy} row={(file) => ({
                  heat: heat(files.time[file] ?? NaN, max),
                  cells: <FileCells index={index} file={file} barMax={max} />,
                })}

@@ -20,14 +20,14 @@ import type {Column} from '../ui/table.tsx';
 import {Table} from '../ui/table.tsx';
 
 const COLUMNS: readonly Column[] = [
-  {id: 'time', title: 'Time', numeric: true, width: '140px',
+  {id: 'time', title: 'Time', numeric: true, width: 'var(--time-column)',
    hint: 'Time of a function\'s own lines, without other project functions it calls'},
-  {id: 'total', title: 'Total', numeric: true, width: '140px',
+  {id: 'total', title: 'Total', numeric: true, width: 'var(--time-column)',
    hint: 'With everything that it calls'},
-  {id: 'location', title: 'Location', numeric: false, width: 'minmax(180px, 0.8fr)'},
-  {id: 'samples', title: 'Samples', numeric: true, width: '100px'},
-  {id: 'source', title: 'Source', numeric: false, width: 'minmax(220px, 1.2fr)'},
-  {id: 'lines', title: 'Lines', numeric: true, width: '80px'},
+  {id: 'location', title: 'Location', numeric: false, width: 'minmax(140px, 0.8fr)'},
+  {id: 'samples', title: 'Samples', numeric: true, width: 'var(--samples-column)'},
+  {id: 'source', title: 'Source', numeric: false, width: 'minmax(170px, 1.2fr)'},
+  {id: 'lines', title: 'Lines', numeric: true, width: '72px'},
 ];
 
 export function FunctionsView() {
@@ -62,7 +62,7 @@ function FunctionRows({index, table}: {index: ReportIndex; table: FunctionTable}
   const {metrics} = table;
   return (
     <Table label="Functions" class="index-table" columns={COLUMNS} order={order} rowHeight={28}
-           minWidth="900px" version={heatBy} row={(id) => ({
+           minWidth="690px" version={heatBy} row={(id) => ({
              heat: heat(metrics.get('time', id), max),
              cells: <FunctionCells index={index} table={table} id={id} barMax={max} />,
            })}

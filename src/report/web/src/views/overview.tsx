@@ -26,10 +26,10 @@ import {Table} from '../ui/table.tsx';
 import {Timeline} from '../ui/timeline.tsx';
 
 const COLUMNS: readonly Column[] = [
-  {id: 'time', title: 'Time', numeric: true, width: '140px',
+  {id: 'time', title: 'Time', numeric: true, width: 'var(--time-column)',
    hint: 'On this line, with the library code that it calls'},
   {id: 'location', title: 'Location', numeric: false, width: 'minmax(150px, 220px)'},
-  {id: 'samples', title: 'Samples', numeric: true, width: '96px'},
+  {id: 'samples', title: 'Samples', numeric: true, width: 'var(--samples-column)'},
   {id: 'source', title: 'Source', numeric: false, width: 'minmax(320px, 1fr)'},
 ];
 

@@ -24,9 +24,9 @@ const LINE_HEIGHT = 20;
 
 const FIXED_COLUMNS: readonly Column[] = [
   {id: 'line', title: '', spoken: 'Line number', numeric: true, width: 'var(--line-column)'},
-  {id: 'time', title: 'Time', numeric: true, width: '140px',
+  {id: 'time', title: 'Time', numeric: true, width: 'var(--time-column)',
    hint: 'On this line, with the library code that it calls'},
-  {id: 'samples', title: 'Samples', numeric: true, width: '96px'},
+  {id: 'samples', title: 'Samples', numeric: true, width: 'var(--samples-column)'},
 ];
 
 export function SourceView({file}: {file: number}) {

@@ -1,0 +1,77 @@
+// A source of 100,000 lines: what is not in sight does not exist, and scrolling never blocks.
+import {expect, fixture, test} from '../support/page.mjs';
+
+const LONGEST_TASK_MS = 50;
+
+async function scrollAndWatch(page, positions) {
+  return page.evaluate(async (tops) => {
+    const tasks = [];
+    const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration)));
+    observer.observe({type: 'longtask'});
+    const scroller = document.querySelector('.scroller');
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const blanks = [];
+    for (const top of tops) {
+      scroller.scrollTop = top;
+      await frame();
+      await frame();
+      const box = scroller.getBoundingClientRect();
+      const middle = document.elementFromPoint(box.left + 200, box.top + box.height / 2);
+      if (middle?.closest('[data-row]') === null) blanks.push(top);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    observer.disconnect();
+    return {tasks, blanks};
+  }, positions);
+}
+
+test('scrolls without a long task, steadily and by leaps', async ({open}) => {
+  const page = await open(fixture('large'), '#f/0');
+  await expect(page.getByRole('table')).toHaveAttribute('aria-rowcount', '100001');
+  await page.waitForTimeout(500);
+  const steady = Array.from({length: 200}, (_, i) => i * 240);
+  const leaps = Array.from({length: 60}, (_, i) => (i * 7_919 * 20) % 1_990_000);
+  for (const positions of [steady, leaps]) {
+    const {tasks, blanks} = await scrollAndWatch(page, positions);
+    expect(tasks.filter((duration) => duration > LONGEST_TASK_MS)).toEqual([]);
+    expect(blanks).toEqual([]);
+  }
+});
+
+test('stays small, keeps heads in sight, and scrolls long lines sideways', async ({open}) => {
+  const page = await open(fixture('large'), '#f/0/60000');
+  expect(await page.locator('*').count()).toBeLessThan(2500);
+  await expect(heading(page)).toBeInViewport();
+  const number = page.locator('[data-row="60001"] .line-number');
+  const before = await number.boundingBox();
+  await page.setViewportSize({width: 700, height: 800});
+  await page.locator('.scroller').evaluate((element) => { element.scrollLeft = 300; });
+  await expect(page.locator('h1')).toBeInViewport();
+  const table = await page.locator('.scroller').boundingBox();
+  const after = await page.locator('.line-number').first().boundingBox();
+  expect(Math.abs(after.x - table.x)).toBeLessThan(4);
+  expect(before.width).toBeGreaterThan(30);
+});
+
+const heading = (page) => page.getByRole('columnheader', {name: 'Source'});
+
+test('sorts in well under a second and shows the top', async ({open}) => {
+  const page = await open(fixture('large'), '#f/0');
+  await page.locator('.scroller').evaluate((element) => { element.scrollTop = 500_000; });
+  await page.getByRole('button', {name: 'Time', exact: true}).click();
+  const first = page.locator('.tbody .tr').first();
+  await expect(first.locator('.duration')).not.toHaveText('–');
+  expect(await page.locator('.scroller').evaluate((element) => element.scrollTop)).toBe(0);
+});
+
+test('the file tree and tables of 1,500 files stay small', async ({open}) => {
+  const page = await open(fixture('many'), '#functions');
+  await expect(page.getByRole('table')).toHaveAttribute('aria-rowcount', '15001');
+  expect(await page.locator('*').count()).toBeLessThan(2500);
+});
+
+test('printing lays out rows that are not in sight', async ({open}) => {
+  const page = await open(fixture('large'), '#f/0');
+  const pdf = await page.pdf({format: 'A4'});
+  expect(pdf.length).toBeGreaterThan(200_000);
+});
