@@ -81,7 +81,7 @@ test('heat map: defaults, scale, independence from sorting', async ({open}) => {
   const hot = page.locator('.tr.hot');
   await expect(page.getByRole('radio', {name: 'None'})).toBeChecked();
   await expect(hot).toHaveCount(0);
-  await page.getByText('Time', {exact: true}).nth(1).click();
+  await page.locator('.segments label', {hasText: 'Time'}).click();
   await expect(hot).toHaveCount(5);
   await page.goto(page.url().replace(/#.*/, '#f/1'));
   await expect(page.getByRole('radio', {name: 'Time'})).toBeChecked();

@@ -54,7 +54,7 @@ function Main({report}: {report: Report}) {
     if (main.current !== null) main.current.scrollTop = scrolls ? viewState.peek().top ?? 0 : 0;
   }, [entry]);
   return (
-    <main id="main" tabIndex={-1} ref={main} onScroll={() => {
+    <main id="main" tabIndex={-1} ref={main} class={scrolls ? '' : 'filled'} onScroll={() => {
       if (scrolls && main.current !== null) rememberScroll(main.current.scrollTop, 0);
     }}>
       <Completeness report={report} />

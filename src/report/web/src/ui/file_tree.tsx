@@ -26,7 +26,7 @@ export function FileTreeRail() {
     setClosed(next);
   };
   return (
-    <div class="rail-files">
+    <nav class="rail-files" aria-labelledby="tree-title">
       <h2 id="tree-title">Source</h2>
       <label class="filter-box">
         <SearchIcon /><span class="sr-only">Filter the file tree</span>
@@ -35,7 +35,7 @@ export function FileTreeRail() {
       </label>
       {rows.length === 0 ? <p class="quiet none">No file matches “{filter}”.</p> :
         <TreeList rows={rows} toggle={toggle} />}
-    </div>
+    </nav>
   );
 }
 

@@ -22,6 +22,7 @@ export function Header() {
       </span>
       <span class="spring" />
       <button type="button" class="button goto" aria-keyshortcuts="Control+K /"
+              aria-label="Go to a file, function, line or command"
               onClick={() => { paletteOpen.value = true; }}>
         <SearchIcon /><span class="wide">Go to…</span><kbd>/</kbd>
       </button>

@@ -14,7 +14,7 @@ export function Rail() {
   ];
   return (
     <div class="rail">
-      <nav aria-label="Views">
+      <nav class="views" aria-label="Views">
         <ul>
           {items.map(({view, name, count}) => (
             <li key={view}>

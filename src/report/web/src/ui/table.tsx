@@ -53,8 +53,8 @@ export interface RowContent {
 
 // Tables up to this many rows exist whole: the browser's own find, selection and print work on them.
 export const WHOLE_ROWS = 500;
-const OVERSCAN = 12;
-const STEP = 8;
+const OVERSCAN = 6;
+const STEP = 4;
 const PRINTED_ROWS = 5000;
 
 const CACHED_ROWS = 4000;
@@ -184,16 +184,17 @@ export function Table(props: TableProps) {
     cache.current = {version: props.version, order, rows: new Map()};
   }
   const nodes = cache.current.rows;
+  const top = (index: number) => rowHeight === null ? null : index * rowHeight;
   const shown = rangeToShow(virtual, printing.value, range, order.length);
   const rows: VNode[] = [];
   for (let index = shown.first; index < shown.end; index++) {
     if (rowHeight === null && index === activeIndex) {
-      rows.push(renderRow(order[index], index, true, props.row(order[index])));
+      rows.push(renderRow(order[index], index, null, true, props.row(order[index])));
       continue;
     }
     let node = nodes.get(index);
     if (node === undefined) {
-      node = renderRow(order[index], index, false, props.row(order[index]));
+      node = renderRow(order[index], index, top(index), false, props.row(order[index]));
       nodes.set(index, node);
     }
     rows.push(node);
@@ -231,14 +232,11 @@ export function Table(props: TableProps) {
             {columns.map((column) => <Heading key={column.id} column={column} />)}
           </div>
         </div>
-        <div class="tbody" role="rowgroup" style={height === undefined ? {} : {height: `${height}px`}}>
+        <div class={rowHeight === null ? 'tbody' : 'tbody placed'} role="rowgroup" style={height === undefined ? {} : {height: `${height}px`}}>
           {rowHeight !== null && activeIndex >= 0 &&
             <div class="active-row" role="presentation"
                  style={{top: `${activeIndex * rowHeight}px`, height: `${rowHeight}px`}} />}
-          <div class="window" role="presentation"
-               style={{transform: `translateY(${shown.first * (rowHeight ?? 0)}px)`}}>
-            {rows}
-          </div>
+          {rows}
         </div>
       </div>
       {props.children}
@@ -246,12 +244,14 @@ export function Table(props: TableProps) {
   );
 }
 
-function renderRow(id: number, index: number, marked: boolean, content: RowContent): VNode {
+function renderRow(id: number, index: number, top: number | null, marked: boolean,
+                   content: RowContent): VNode {
   const classes = ['tr', content.heat > 0 ? 'hot' : '', marked ? 'marked' : '', content.class ?? ''];
   return (
     <div key={id} class={classes.filter((name) => name !== '').join(' ')} role="row" data-row={id}
          aria-rowindex={index + 2}
-         style={content.heat > 0 ? {'--h': content.heat.toFixed(3)} : {}}>
+         style={{...(top === null ? {} : {top: `${top}px`}),
+                 ...(content.heat > 0 ? {'--h': content.heat.toFixed(3)} : {})}}>
       {content.cells}
     </div>
   );
