@@ -27,7 +27,7 @@ constexpr uint32_t kHeapTtl = 32;
 constexpr size_t kMaxHeap = 512;
 // Bounds against garbage that looks like a list. A stack of real frames is bounded by its chunks.
 constexpr size_t kMaxChunks = 1 << 16;
-constexpr uint64_t kMaxStackBytes = uint64_t{1} << 32;
+constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;
 constexpr size_t kMaxOffStack = 1 << 20;
 constexpr size_t kMaxFrames = 1 << 24;
 
@@ -52,31 +52,29 @@ bool StackReader::Refresh() {
   known_ = false;
   chunks_.clear();
   const layout::Thread& at = table_->thread;
-  Address words[2];  // chunk and top follow each other
+  Address words[3];  // chunk, top, limit follow each other
   if (!memory_->ReadExact(tstate_ + at.chunk, words, sizeof words)) return false;
-  head_chunk_ = words[0];
+  Address chunk = newest_chunk_ = words[0];
   top_ = words[1];
   uint64_t total = 0;
-  for (Address chunk = head_chunk_; chunk != 0;) {
+  while (chunk != 0 && chunks_.size() < kMaxChunks) {
     Address header[3];  // previous, size, top
     if (!PlausiblePointer(chunk) || !memory_->ReadExact(chunk, header, sizeof header)) return false;
-    const auto [previous, size, used_words] = header;
-    const bool holds_top = top_ >= chunk + layout::kChunkData && top_ <= chunk + size;
-    if (chunks_.empty() && !holds_top) {
-      // A chunk is being pushed or popped: the top is still, or again, in the one before.
-      if (chunk != head_chunk_) return false;
-    } else {
-      const uint64_t used = chunks_.empty() ? top_ - chunk : layout::kChunkData + used_words * 8;
-      total += size;
-      if (used > size || used < layout::kChunkData || total > kMaxStackBytes ||
-          chunks_.size() >= kMaxChunks) {
-        return false;
-      }
-      chunks_.push_back({.address = chunk, .bytes = used, .size = size});
+    if (header[1] < layout::kChunkData || header[1] > kMaxChunkBytes) return false;
+    const bool holds_top = top_ >= chunk + layout::kChunkData && top_ <= chunk + header[1];
+    // While a chunk is pushed or popped, the top lies in the one below it for some instructions.
+    if (chunks_.empty() && !holds_top && chunk == newest_chunk_) {
+      chunk = header[0];
+      continue;
     }
-    chunk = previous;
+    if (chunks_.empty() != holds_top) return false;
+    const uint64_t used =
+        chunks_.empty() ? top_ - chunk : layout::kChunkData + header[2] * sizeof(Address);
+    if (used > header[1] || (total += used) > kMaxChunkBytes) return false;
+    if (chunks_.empty()) limit_ = chunk + header[1];
+    chunks_.push_back({chunk, used, nullptr, 0});
+    chunk = header[0];
   }
-  if (chunks_.empty() && head_chunk_ != 0) return false;
   if (at.cframe_frame != layout::kNone &&
       !memory_->ReadValue(tstate_ + at.current_frame, &cframe_)) {
     return false;
@@ -100,7 +98,7 @@ void StackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
   newest_piece_ = SIZE_MAX;
   if (known_ && !chunks_.empty()) {
     const Chunk& newest = chunks_.front();
-    const Address end = std::min<Address>(newest.end(), top_ + kAboveTop);
+    const Address end = std::min<Address>(limit_, top_ + kAboveTop);
     split_ = !exact && top_ - newest.address > kWhole;
     const Address begin = split_ ? (top_ - kBelowTop) & ~Address{7} : newest.address;
     newest_piece_ = add(begin, end - begin);
@@ -148,7 +146,7 @@ const std::byte* StackReader::AtOrRead(Address address, size_t size) {
 
 size_t StackReader::ChunkOf(Address address) const {
   auto holds = [&](size_t i) {
-    const Address end = i == 0 ? chunks_[i].end() : chunks_[i].address + chunks_[i].bytes;
+    const Address end = i == 0 ? limit_ : chunks_[i].address + chunks_[i].bytes;
     return address >= chunks_[i].address && address < end;
   };
   // A walk stays in a chunk or goes on to the next older one.
@@ -237,22 +235,27 @@ bool StackReader::Push(Address address, const RawFrame& raw, int64_t now_ns) {
 
 bool StackReader::CanPush(const RawFrame& raw, const Code& code) const {
   // The trampoline of Class() stands at its first unit while __init__ runs.
-  return code.shim || (FlagsOf(code, raw.instr) & (kUnitPush | kUnitOpaque)) != 0;
+  return (code.shim && code.UnitOf(raw.instr) == 0) ||
+         (FlagsOf(code, raw.instr) & (kUnitPush | kUnitOpaque)) != 0;
+}
+
+bool StackReader::Dead(const RawFrame& raw, const Code& code) const {
+  return raw.stacktop != -1 && (FlagsOf(code, raw.instr) & kUnitReturn) != 0;
 }
 
 bool StackReader::Nested(const RawFrame& raw, const Code& code, Address parent) {
   if (raw.previous == parent && table_->c_entry_frames) return false;
-  constexpr uint8_t kHasCallee = kUnitPush | kUnitIterate | kUnitOpaque;
   if (raw.stacktop != -1 &&
-      (raw.stacktop < code.nlocalsplus || (FlagsOf(code, raw.instr) & kHasCallee) == 0)) {
+      (raw.stacktop < code.nlocalsplus ||
+       (FlagsOf(code, raw.instr) & (kUnitPush | kUnitIterate | kUnitOpaque)) == 0)) {
     return false;
   }
   if (!ChainTo(raw.previous, parent)) return false;
-  // Called inline by a generator that was resumed from `parent`: then the generator waits for it.
-  const bool by_generator = !between_.empty() && between_.front() == raw.previous;
-  const bool generator_waits = by_generator && between_raw_.front().stacktop != -1;
-  if (table_->frame.is_entry == layout::kNone) return !by_generator || generator_waits;
-  if (by_generator && !raw.is_entry && !generator_waits) return false;
+  const bool called_by_generator = !between_.empty() && between_.front() == raw.previous;
+  if (table_->frame.is_entry == layout::kNone) {
+    return !called_by_generator || between_raw_.front().stacktop != -1;
+  }
+  if (called_by_generator && !raw.is_entry && between_raw_.front().stacktop == -1) return false;
   return between_.empty() ? raw.is_entry : between_raw_.back().is_entry;
 }
 
@@ -309,10 +312,8 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
       }
     }
   }
-  const bool moved = chunk != head_chunk_ ||
-                     (!chunks_.empty() && (top < chunks_.front().address + layout::kChunkData ||
-                                           top > chunks_.front().end()));
-  if (!known_ || moved) {
+  if (!known_ || chunk != newest_chunk_ ||
+      (!chunks_.empty() && (top < chunks_.front().address + layout::kChunkData || top > limit_))) {
     known_ = false;
     if (chunk != 0 || current_frame_ != 0) return Decision::kAgain;
   }
@@ -386,11 +387,39 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
   return decision;
 }
 
+// While an eval loop is being entered, the thread already names its C frame record (3.11, 3.12),
+// but the record names no frame yet, or still that of an older loop. Once it is set, the frame that
+// the loop began with leads to the frame of the loop below.
+bool StackReader::EntryIsSet() {
+  const layout::Thread& at = table_->thread;
+  if (at.cframe_frame == layout::kNone) return true;
+  if (current_frame_ == 0) return false;
+  const uint32_t header = table_->frame.locals;
+  const std::byte* top = AtOrRead(current_frame_, header);
+  if (top == nullptr) return false;
+  RawFrame raw = Parse(top);
+  if (raw.stacktop == -1) return true;
+  Address record[2], below = 0;  // current_frame, previous
+  if (!memory_->ReadExact(cframe_ + at.cframe_frame, record, sizeof record) ||
+      !memory_->ReadValue(record[1] + at.cframe_frame, &below)) {
+    return false;
+  }
+  for (size_t i = 0; i < kMaxFrames; ++i) {
+    if (raw.is_entry || raw.owner == static_cast<uint8_t>(Owner::kCStack)) {
+      return raw.previous == below;
+    }
+    const std::byte* next = raw.previous == 0 ? nullptr : AtOrRead(raw.previous, header);
+    if (next == nullptr) return false;
+    raw = Parse(next);
+  }
+  return false;
+}
+
 Decision StackReader::DecideExact(int64_t now_ns) {
   const uint32_t header = table_->frame.locals;
   size_t off_stack = 0;
-  if (table_->thread.cframe_frame != layout::kNone && !CFrameFilled()) return DecideFree(now_ns);
   // Leaf first, then turned round.
+  if (!EntryIsSet()) return DecideFree(now_ns);
   between_.clear();
   between_raw_.clear();
   for (Address at = current_frame_; at != 0;) {
@@ -412,41 +441,18 @@ Decision StackReader::DecideExact(int64_t now_ns) {
     if (raw.previous == at || between_.size() > kMaxFrames) return Decision::kTorn;
     at = raw.previous;
   }
-  return PushBetween(now_ns) ? Decision::kOk : Decision::kUnreadable;
-}
-
-// 3.11, 3.12: an eval loop that begins links its C frame record before it fills it, so that for a
-// few instructions current_frame is what lay on the C stack. It can only be so when the frame named
-// there does not execute; then what called its eval loop must be what the record below names.
-bool StackReader::CFrameFilled() {
-  if (current_frame_ == 0 || cframe_ == 0) return true;
-  const uint32_t header = table_->frame.locals;
-  const std::byte* top = AtOrRead(current_frame_, header);
-  if (top == nullptr) return false;
-  if (Parse(top).stacktop == -1) return true;
-  // current_frame, previous: the two words of _PyCFrame (Include/cpython/pystate.h)
-  Address record[2] = {}, caller = 0;
-  if (!memory_->ReadExact(cframe_ + table_->thread.cframe_frame, record, sizeof record) ||
-      (record[1] != 0 && !memory_->ReadValue(record[1] + table_->thread.cframe_frame, &caller))) {
-    return false;
-  }
-  Address at = current_frame_;
-  for (size_t steps = 0; at != 0 && steps < kMaxFrames; ++steps) {
-    const std::byte* bytes = AtOrRead(at, header);
-    if (bytes == nullptr) return false;
-    const RawFrame raw = Parse(bytes);
-    if (raw.is_entry || raw.owner == static_cast<uint8_t>(Owner::kCStack)) {
-      return raw.previous == caller;
-    }
-    at = raw.previous;
-  }
-  return false;
+  if (PushBetween(now_ns)) return Decision::kOk;
+  if (table_->thread.cframe_frame == layout::kNone) return Decision::kUnreadable;
+  next_.clear();
+  next_raw_.clear();
+  next_unchanged_ = 0;
+  return DecideFree(now_ns);
 }
 
 // Generators that run through C leave no trace above the caller: look among those met lately, then
 // at the hint.
-bool StackReader::FindGeneratorAbove(Address parent, int64_t now_ns, Address* address,
-                                     RawFrame* raw) {
+bool StackReader::FindGeneratorAbove(Address parent, Address above, int64_t now_ns,
+                                     Address* address, RawFrame* raw) {
   const uint32_t header = table_->frame.locals;
   auto alive = [&](const RawFrame& frame) {
     if (frame.owner != static_cast<uint8_t>(Owner::kGenerator) || frame.previous == 0) return false;
@@ -464,10 +470,18 @@ bool StackReader::FindGeneratorAbove(Address parent, int64_t now_ns, Address* ad
     if (!ChainTo(*address, parent) || between_.empty()) continue;
     return PushBetween(now_ns);
   }
-  if (current_frame_ == 0 || OnDataStack(current_frame_)) return false;
-  *address = current_frame_;
-  return HeapAt(*address, raw) && alive(*raw) && ChainTo(*address, parent) && !between_.empty() &&
-         PushBetween(now_ns);
+  if (current_frame_ == 0 && cframe_ != 0) {  // the record moved: ask the new one
+    memory_->ReadValue(cframe_ + table_->thread.cframe_frame, &current_frame_);
+  }
+  // The caller of what stood last in the slot above, where a generator called it inline.
+  for (const Address candidate : {current_frame_, above}) {
+    if (!PlausiblePointer(candidate) || OnDataStack(candidate)) continue;
+    *address = candidate;
+    if (HeapAt(*address, raw) && alive(*raw) && ChainTo(*address, parent) && !between_.empty()) {
+      return PushBetween(now_ns);
+    }
+  }
+  return false;
 }
 
 Decision StackReader::DecideFree(int64_t now_ns) {
@@ -488,10 +502,19 @@ Decision StackReader::DecideFree(int64_t now_ns) {
     if (chunk == 0) return false;
     --chunk;
     slot = chunks_[chunk].address + layout::kChunkData + (chunk + 1 == chunks_.size() ? 8 : 0);
-    chunk_end = chunk == 0 ? chunks_[chunk].end() : chunks_[chunk].address + chunks_[chunk].bytes;
+    chunk_end = chunk == 0 ? limit_ : chunks_[chunk].address + chunks_[chunk].bytes;
     return true;
   };
   if (!next_chunk()) return Decision::kOk;
+  // True when a living frame stands at `address` that C code called from `parent`.
+  auto nested_at = [&](Address address) {
+    const uint64_t offset = address - chunks_[chunk].address;
+    if (offset + header > chunks_[chunk].read) return false;
+    const RawFrame raw = Parse(chunks_[chunk].data + offset);
+    if (raw.owner != static_cast<uint8_t>(Owner::kThread)) return false;
+    const Code* code = CodeOf(raw, now_ns);
+    return code != nullptr && Nested(raw, *code, parent);
+  };
 
   for (;;) {
     const bool executing = parent_raw.stacktop == -1;
@@ -505,11 +528,15 @@ Decision StackReader::DecideFree(int64_t now_ns) {
       const Address frame = generator + table_->generator.frame;
       RawFrame raw;
       if (PlausiblePointer(generator) && HeapAt(frame, &raw) && raw.previous == parent) {
-        if (!Push(frame, raw, now_ns)) break;
-        descend(frame, raw);
-        continue;
+        // While a finished one is cleared, a destructor may run, called from `parent`.
+        const Code* code = CodeOf(raw, now_ns);
+        if (code == nullptr) break;
+        if (!Dead(raw, *code) || !nested_at(slot)) {
+          if (!Push(frame, raw, now_ns)) break;
+          descend(frame, raw);
+          continue;
+        }
       }
-      // Not (or no more) in the generator: a callback of tracing or a destructor may run above.
     }
 
     // The slot above.
@@ -522,8 +549,9 @@ Decision StackReader::DecideFree(int64_t now_ns) {
     }
     RawFrame raw = Parse(chunks_[chunk].data + offset);
     const size_t i = next_.size();
+    // Not for a dead frame: what stands above it decides.
     if (i == next_unchanged_ && i < frames_.size() && frames_[i].address == slot &&
-        raw_[i] == raw) {
+        raw_[i] == raw && !Dead(raw, *frames_[i].code)) {
       Push(slot, raw, now_ns);
       descend(slot, raw);
       slot += parent_code->frame_bytes;
@@ -537,21 +565,11 @@ Decision StackReader::DecideFree(int64_t now_ns) {
         accepted = true;  // the callee, also if it died within the read
         between_.clear();
         between_raw_.clear();
-        if (raw.stacktop != -1 && (FlagsOf(*code, raw.instr) & kUnitReturn) != 0) {
-          // While a dead frame is cleared, a destructor may run above it, called from `parent`.
-          const uint64_t above = offset + code->frame_bytes;
-          RawFrame nested;
-          const Code* nested_code = nullptr;
-          if (above + header <= chunks_[chunk].read) {
-            nested = Parse(chunks_[chunk].data + above);
-            if (nested.owner == static_cast<uint8_t>(Owner::kThread)) {
-              nested_code = CodeOf(nested, now_ns);
-            }
-          }
-          if (nested_code != nullptr && nested.previous != slot &&
-              Nested(nested, *nested_code, parent)) {
+        if (Dead(raw, *code)) {
+          // Likewise above a dead frame.
+          if (nested_at(slot + code->frame_bytes)) {
             slot += code->frame_bytes;
-            raw = nested;
+            raw = Parse(chunks_[chunk].data + (slot - chunks_[chunk].address));
           } else {
             between_.clear();
             between_raw_.clear();
@@ -569,7 +587,9 @@ Decision StackReader::DecideFree(int64_t now_ns) {
     }
     Address address = 0;
     RawFrame generator;
-    if (!executing || !FindGeneratorAbove(parent, now_ns, &address, &generator)) break;
+    if (!executing || !FindGeneratorAbove(parent, raw.previous, now_ns, &address, &generator)) {
+      break;
+    }
     descend(address, generator);
   }
   return Decision::kOk;

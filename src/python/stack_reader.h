@@ -92,16 +92,15 @@ class StackReader {
   };
   struct Chunk {
     Address address = 0;
-    uint64_t bytes = 0;  // used part, header included; of sealed chunks
-    uint64_t size = 0;
+    uint64_t bytes = 0;               // used part, header included; of sealed chunks
     const std::byte* data = nullptr;  // in the image
     uint64_t read = 0;                // bytes of it in the image
-    [[nodiscard]] Address end() const { return address + size; }
   };
   static constexpr size_t kNoChunk = SIZE_MAX;
   enum class Owner : uint8_t { kThread = 0, kGenerator = 1, kFrameObject = 2, kCStack = 3 };
 
   bool Refresh();
+  bool EntryIsSet();
   Decision DecideExact(int64_t now_ns);
   Decision DecideFree(int64_t now_ns);
 
@@ -124,14 +123,16 @@ class StackReader {
   // True when `raw` is alive and was pushed by an eval loop that C code called from `parent`, or by
   // generators resumed from there; those are left in `between_`.
   bool Nested(const RawFrame& raw, const Code& code, Address parent);
+  // True when the frame has returned, and is perhaps being cleared.
+  [[nodiscard]] bool Dead(const RawFrame& raw, const Code& code) const;
   // True when a frame that stands so may have a callee linked to it.
   [[nodiscard]] bool CanPush(const RawFrame& raw, const Code& code) const;
-  bool CFrameFilled();
   // Follows `from` over frames off the data stack to `parent` (0: to the root); what lies between
   // is left in `between_`, newest first.
   bool ChainTo(Address from, Address parent);
   bool PushBetween(int64_t now_ns);
-  bool FindGeneratorAbove(Address parent, int64_t now_ns, Address* address, RawFrame* raw);
+  bool FindGeneratorAbove(Address parent, Address above, int64_t now_ns, Address* address,
+                          RawFrame* raw);
 
   RemoteMemory* memory_;
   const layout::Table* table_;
@@ -143,7 +144,8 @@ class StackReader {
   bool known_ = false;           // the chunks are known
   std::vector<Chunk> chunks_;    // newest first
   Address top_ = 0;              // datastack_top when last seen
-  Address head_chunk_ = 0;       // as the thread state had it
+  Address limit_ = 0;            // end of the newest chunk
+  Address newest_chunk_ = 0;     // as the thread state names it
   Address cframe_ = 0;           // 3.11, 3.12
   std::vector<HeapFrame> heap_;  // sorted by address
   uint32_t sample_ = 0;
