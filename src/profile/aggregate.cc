@@ -171,6 +171,10 @@ Weight WeightOfMode(const std::string& mode) {
   return mode == "cpu" ? Weight::kCpu : Weight::kWall;
 }
 
+std::span<const LineStats> Profile::LinesOf(FileId file) const {
+  return std::ranges::equal_range(lines, file, {}, &LineStats::file);
+}
+
 Aggregator::Aggregator(Weight weight, std::vector<FunctionInfo> functions, StackTree stacks,
                        int64_t bucket_width_ns) {
   profile_.weight = weight;

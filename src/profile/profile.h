@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -106,6 +107,8 @@ struct Profile {
   Cost without_frames;                   // of threads without Python frames
 
   [[nodiscard]] int64_t Time(const Cost& cost) const { return cost.Time(weight); }
+  // Those of `lines` that are in `file`.
+  [[nodiscard]] std::span<const LineStats> LinesOf(FileId file) const;
 };
 
 // One row of the sample table.

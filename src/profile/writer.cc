@@ -21,8 +21,7 @@
 namespace linescope {
 namespace {
 
-// Beyond this many rows of samples (about 30 MB) buckets also widen, down to kFewBuckets.
-constexpr int64_t kMaxSampleRows = 1'000'000;
+// Too many rows never make the timeline coarser than this.
 constexpr int64_t kFewBuckets = 60;
 // Larger files are not compacted at the end: the user is waiting.
 constexpr int64_t kVacuumLimitBytes = 64 << 20;
@@ -55,12 +54,27 @@ std::optional<std::string> TextOrNull(const std::string& text) {
   return text;
 }
 
+Result<std::unique_ptr<Database>> OpenForRecording(const RecordingFile& file,
+                                                   const std::string& name) {
+  LS_TRY(database,
+         Database::Open(file.recording_path.string(),
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, name));
+  sqlite3_busy_timeout(database->handle(), 2000);
+  return database;
+}
+
 // All pending data survives a failed Commit: it is cleared only once COMMIT has succeeded, and
 // every statement can be repeated.
 class SqliteProfileWriter final : public ProfileWriter {
  public:
-  SqliteProfileWriter(RecordingFile file, std::unique_ptr<Database> database, RunInfo run)
-      : file_(std::move(file)), database_(std::move(database)), run_(std::move(run)) {}
+  SqliteProfileWriter(RecordingFile file, std::string name, std::unique_ptr<Database> database,
+                      RunInfo run, const WriterLimits& limits)
+      : file_(std::move(file)),
+        name_(std::move(name)),
+        database_(std::move(database)),
+        run_(std::move(run)),
+        limits_(limits),
+        max_rows_(limits.sample_rows) {}
 
   // Creates the schema and prepares what Commit runs.
   Status Initialise();
@@ -98,6 +112,7 @@ class SqliteProfileWriter final : public ProfileWriter {
         add_frame, add_stack, add_source, add_diagnostic, put_drop, put_sample;
   };
 
+  Status SwitchLogOn();
   Status PrepareStatements();
   Status WriteRun(Statement& statement);
   Status LimitSampleRows();
@@ -113,10 +128,12 @@ class SqliteProfileWriter final : public ProfileWriter {
   void Compact();
 
   const RecordingFile file_;
+  const std::string name_;  // the path as the caller gave it, for errors
   std::unique_ptr<Database> database_;
   Statements sql_;  // after database_: finalized before it is closed
 
   RunInfo run_;
+  const WriterLimits limits_;
   bool run_changed_ = false;
   std::vector<ProcessRow> processes_;
   std::set<ProcessId> changed_processes_;
@@ -131,7 +148,7 @@ class SqliteProfileWriter final : public ProfileWriter {
   SampleBuffer samples_;
   int64_t stored_width_ns_ = SampleBuffer::kFirstWidthNs;
   int64_t stored_rows_ = 0;  // upper bound of the rows in `sample`
-  int64_t max_rows_ = kMaxSampleRows;
+  int64_t max_rows_;
   uint64_t sample_count_ = 0;
   int64_t elapsed_ns_ = 0;
   std::optional<RunEnd> end_;
@@ -152,7 +169,7 @@ Status SqliteProfileWriter::Initialise() {
   // The schema and the application id go into the file itself before the log is switched on, so
   // that a recording killed at any later moment is recognised by its first bytes.
   LS_CHECK_OK(database_->Execute(
-      fmt::format("PRAGMA journal_mode = DELETE; PRAGMA temp_store = MEMORY;"
+      fmt::format("PRAGMA journal_mode = DELETE;"
                   "BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {};",
                   kApplicationId, kUserVersion)));
   LS_CHECK_OK(database_->Execute(kSchemaSql));
@@ -164,16 +181,28 @@ Status SqliteProfileWriter::Initialise() {
     LS_CHECK_OK(WriteRun(insert_run));
   }
   LS_CHECK_OK(database_->Execute("COMMIT"));
-  LS_TRY(mode, database_->QueryText("PRAGMA journal_mode = WAL"));
-  if (mode != "wal") {
-    // No shared memory on this file system (some network ones): without it the log works as long
-    // as nobody else opens the database meanwhile.
-    LS_CHECK_OK(database_->Execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL"));
-  }
+  LS_CHECK_OK(SwitchLogOn());
   // FULL: the log is synced at each commit, so even a crash of the machine costs at most what came
   // since. The limit gives space back after a merge of buckets went through the log.
-  LS_CHECK_OK(database_->Execute("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8388608"));
+  LS_CHECK_OK(
+      database_->Execute("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8388608;"
+                         "PRAGMA temp_store = MEMORY"));
   return PrepareStatements();
+}
+
+Status SqliteProfileWriter::SwitchLogOn() {
+  LS_TRY(mode, database_->QueryText("PRAGMA journal_mode = WAL"));
+  // The first access after the switch is what maps the log's index.
+  if (mode == "wal" && database_->QueryInt("SELECT id FROM run")) return {};
+  // Some network file systems have no shared memory. A new connection that is exclusive from its
+  // first access keeps the index to itself; nobody else can open the database until it is finished.
+  database_.reset();
+  LS_TRY(database, OpenForRecording(file_, name_));
+  database_ = std::move(database);
+  LS_CHECK_OK(database_->Execute("PRAGMA locking_mode = EXCLUSIVE"));
+  LS_TRY(probe, database_->QueryInt("SELECT id FROM run"));
+  (void)probe;
+  return {};
 }
 
 void SqliteProfileWriter::Discard() {
@@ -299,7 +328,7 @@ Status SqliteProfileWriter::Commit() {
 
 Status SqliteProfileWriter::LimitSampleRows() {
   auto rows = static_cast<int64_t>(samples_.size());
-  if (stored_rows_ + rows <= max_rows_ || samples_.bucket_count() <= kFewBuckets) return {};
+  if (stored_rows_ + rows <= max_rows_ || samples_.bucket_count() < 2 * kFewBuckets) return {};
   LS_TRY(exact, database_->QueryInt("SELECT count(*) FROM sample"));
   stored_rows_ = exact.value_or(0);
   if (stored_rows_ + rows > max_rows_) samples_.Widen();
@@ -412,7 +441,7 @@ Status SqliteProfileWriter::MergeStoredBuckets() {
   for (const SampleRow& merged : rows) LS_CHECK_OK(PutSample(merged));
   stored_rows_ = static_cast<int64_t>(rows.size());
   // Where widening gains little, the next time must wait until there is twice as much.
-  max_rows_ = std::max(kMaxSampleRows, 2 * stored_rows_);
+  max_rows_ = std::max(limits_.sample_rows, 2 * stored_rows_);
   return {};
 }
 
@@ -472,13 +501,12 @@ void SqliteProfileWriter::Compact() {
 }  // namespace
 
 Result<std::unique_ptr<ProfileWriter>> ProfileWriter::Create(const std::filesystem::path& path,
-                                                             const RunInfo& run) {
+                                                             const RunInfo& run,
+                                                             const WriterLimits& limits) {
   LS_TRY(file, RecordingFile::Choose(path));
-  LS_TRY(database, Database::Open(file.recording_path.string(),
-                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                                  path.string()));
-  sqlite3_busy_timeout(database->handle(), 2000);
-  auto writer = std::make_unique<SqliteProfileWriter>(std::move(file), std::move(database), run);
+  LS_TRY(database, OpenForRecording(file, path.string()));
+  auto writer = std::make_unique<SqliteProfileWriter>(std::move(file), path.string(),
+                                                      std::move(database), run, limits);
   if (Status status = writer->Initialise(); !status) {
     writer->Discard();
     return std::unexpected(std::move(status).error());

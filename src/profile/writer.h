@@ -17,12 +17,19 @@
 
 namespace linescope {
 
+// How large a profile may grow; the defaults are FORMAT.md's.
+struct WriterLimits {
+  // Rows of samples (about 30 bytes each) past which time buckets widen early, down to 60 of them.
+  int64_t sample_rows = 1'000'000;
+};
+
 class ProfileWriter {
  public:
   // Refused with kUsage when the place is impossible: no such folder, not writable, a folder, a
   // file that is not a profile, a profile that another process is recording.
   static Result<std::unique_ptr<ProfileWriter>> Create(const std::filesystem::path& path,
-                                                       const RunInfo& run);
+                                                       const RunInfo& run,
+                                                       const WriterLimits& limits = {});
   virtual ~ProfileWriter() = default;
 
   virtual ProcessId AddProcess(const ProcessInfo& info) = 0;

@@ -168,6 +168,20 @@ TEST(DurabilityTest, ReadableWhileItIsRecorded) {
   ASSERT_TRUE((*writer)->Finish(FixtureEnd()));
 }
 
+// As on network file systems without shared memory.
+TEST(DurabilityTest, RecordsWithoutSharedMemory) {
+  TemporaryFolder folder;
+  auto path = folder / "run.linescope";
+  InKilledChild([&] {
+    NoSharedMemory no_shared_memory;
+    RecordAndDie(path);
+  });
+  EXPECT_EQ(Look(path).samples, 265u);
+  NoSharedMemory no_shared_memory;
+  ASSERT_TRUE(WriteFixture(folder / "finished"));
+  EXPECT_EQ(Look(folder / "finished").samples, 255u);
+}
+
 TEST(DurabilityTest, FinishLeavesOneFile) {
   TemporaryFolder folder;
   ASSERT_TRUE(WriteFixture(folder / "run.linescope"));

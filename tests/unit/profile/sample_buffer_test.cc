@@ -111,5 +111,35 @@ TEST(BucketsTest, StoredBucketsAreMergedPairwise) {
   EXPECT_LE(rows, 1000u);
 }
 
+// Many distinct stacks widen the buckets before there are 600, but never below 60 of them.
+TEST(BucketsTest, TooManyRowsWidenEarly) {
+  for (auto [limit, width] : {std::pair<int64_t, int64_t>{100'000, 100'000'000},
+                              {4'000, 200'000'000},
+                              {100, 400'000'000}}) {
+    TemporaryFolder folder;
+    auto writer =
+        ProfileWriter::Create(folder / "run.linescope", FixtureRun(), {.sample_rows = limit});
+    ASSERT_TRUE(writer);
+    (*writer)->AddThread({(*writer)->AddProcess({}), 1, "t", true, 0});
+    FunctionId function = (*writer)->AddFunction({"/p/a.py", "f", "f", 1, true});
+    for (int32_t i = 0; i < 20; ++i) (*writer)->AddStack({kNoStack, function, i + 1});
+    for (int64_t tenth = 0; tenth < 400; ++tenth) {
+      std::vector<SampleCell> cells;
+      for (StackId i = 0; i < 20; ++i) cells.push_back(Cell(i, 1));
+      (*writer)->AddSamples(tenth * kSecond / 10, (tenth + 1) * kSecond / 10, cells);
+      if (tenth % 10 == 9) {
+        ASSERT_TRUE((*writer)->Commit());
+      }
+    }
+    ASSERT_TRUE((*writer)->Finish(FixtureEnd()));
+    auto reader = ProfileReader::Open(folder / "run.linescope");
+    ASSERT_TRUE(reader);
+    EXPECT_EQ((*reader)->bucket_width_ns(), width) << limit;
+    auto profile = (*reader)->Load();
+    EXPECT_EQ(profile->total.samples, 8'000u);
+    EXPECT_GE(profile->timeline.size(), 60u);
+  }
+}
+
 }  // namespace
 }  // namespace linescope
