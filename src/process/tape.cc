@@ -149,15 +149,18 @@ std::string Tape::Serialize() const {
     body.Number(Zigzag(record.result));
     body.Bytes({reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size()});
   }
-  const std::string& text = body.text();
-  std::string packed(::compressBound(text.size()), '\0');
+  return PackTapeBody(body.text());
+}
+
+std::string PackTapeBody(std::string_view body) {
+  std::string packed(::compressBound(body.size()), '\0');
   uLongf packed_size = packed.size();
   ::compress2(reinterpret_cast<Bytef*>(packed.data()), &packed_size,
-              reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_COMPRESSION);
+              reinterpret_cast<const Bytef*>(body.data()), body.size(), Z_BEST_COMPRESSION);
   packed.resize(packed_size);
   std::string file(kMagic);
-  AppendRaw(&file, uint64_t{text.size()});
-  AppendRaw(&file, Crc(text));
+  AppendRaw(&file, uint64_t{body.size()});
+  AppendRaw(&file, Crc(body));
   return file + packed;
 }
 

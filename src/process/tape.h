@@ -36,6 +36,9 @@ struct Tape {
   [[nodiscard]] std::optional<std::string> Fact(const std::string& key) const;
 };
 
+// A tape file of a body made elsewhere (tape.cc describes both). For tests of the parser.
+std::string PackTapeBody(std::string_view body);
+
 // Passes reads on to another memory and keeps them. Allocates: not for measuring.
 class TapeRecorder : public RemoteMemory {
  public:
