@@ -99,10 +99,13 @@ TEST(DurabilityTest, ReadableInAFolderThatCannotBeWritten) {
   if (child == 0) {
     // Root may write anywhere: become somebody else.
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
-    auto reader = ProfileReader::Open(path);
-    if (!reader) ::_exit(3);
-    auto profile = (*reader)->Load();
-    ::_exit(profile && profile->total.samples == 265 ? 0 : 4);
+    auto samples = [&]() -> uint64_t {
+      auto reader = ProfileReader::Open(path);
+      if (!reader) return 0;
+      auto profile = (*reader)->Load();
+      return profile ? profile->total.samples : 0;
+    };
+    ::_exit(samples() == 265 ? 0 : 3);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
