@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
+import {findLines, nextMatch} from '../src/lib/find.ts';
 import {fuzzyMatch, splitLine} from '../src/lib/fuzzy.ts';
 import {bucketAt, niceStep, stackHeight, threadsIn} from '../src/lib/timeline.ts';
 import {buildTree, treeRows} from '../src/lib/tree.ts';
@@ -14,6 +15,16 @@ test('fuzzy match finds subsequences and prefers whole words and the file name',
   assert.ok(score('io', 'pkg/io.py') > score('io', 'studio/pkg.py'));
   assert.ok(score('step', 'Simulation.step') > score('step', 'some_text_parser'));
   assert.equal(fuzzyMatch('', 'anything')?.score, 0);
+});
+
+test('find: lines that hold a text, and the next one around the ends', () => {
+  const text = 'Alpha\nbeta alpha\n\nALPHA alpha\n';
+  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
+  assert.deepEqual(findLines(text, lineOf, 'alpha'), [1, 2, 4]);
+  assert.deepEqual(findLines(text, lineOf, ''), []);
+  assert.deepEqual(findLines('\u0130x\n', () => 1, 'x'), [1]);
+  assert.deepEqual([0, 1, 2, 4].map((from) => nextMatch([1, 2, 4], from, 1)), [0, 1, 2, 0]);
+  assert.deepEqual([0, 1, 2, 4].map((from) => nextMatch([1, 2, 4], from, -1)), [2, 2, 0, 1]);
 });
 
 test('file:line', () => {

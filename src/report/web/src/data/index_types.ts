@@ -23,7 +23,10 @@ export interface RunFacts {
   rate_asked: number;
   rate_reached: number | null;
   mode: string;
+  // As asked.
   consistency: string;
+  // What it came to, in words.
+  consistency_used?: string | null;
   collector: string;
   method: string;
   attached: boolean;

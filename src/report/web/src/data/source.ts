@@ -77,6 +77,18 @@ export class SourceFile {
     return end > this.lineStart[line - 1] && this.text.charCodeAt(end - 1) === 10 ? end - 1 : end;
   }
 
+  // Line that holds the UTF-16 offset.
+  lineAt(offset: number): number {
+    let low = 0;
+    let high = this.lineCount - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.lineStart[middle] <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low + 1;
+  }
+
   // False for blank lines and comments, which have no measurements at all.
   hasNumbers(line: number): boolean {
     return this.inStatement[line] !== 0 || this.metricRow[line] !== NO_ROW;

@@ -13,6 +13,7 @@ const GROUPS: ReadonlyArray<readonly [string, ReadonlyArray<readonly [string, st
     ['Home End', 'first and last row'],
     ['Enter', 'open the row'],
     ['n p', 'next and previous line with time'],
+    ['Ctrl F', 'find in a long source; Enter, Shift Enter'],
     ['h', 'heat map on and off'],
   ]],
   ['Timeline', [

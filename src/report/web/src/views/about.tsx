@@ -64,7 +64,10 @@ function Measured({index}: {index: ReportIndex}) {
         <Fact name="Rate">
           {formatRate(run.rate_reached)} ticks per second reached, {formatRate(run.rate_asked)} asked
         </Fact>
-        <Fact name="Consistency"><code>{visible(run.consistency)}</code></Fact>
+        <Fact name="Consistency">
+          <code>{visible(run.consistency)}</code>
+          {run.consistency_used && <> asked; {visible(run.consistency_used)}</>}
+        </Fact>
         {run.labels.map(([key, value]) => <Fact key={key} name={visible(key)}>{visible(value)}</Fact>)}
         <Fact name="Written by">{visible(index.generator)}</Fact>
       </dl>

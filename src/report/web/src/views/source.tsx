@@ -13,14 +13,18 @@ import {moveToLine, viewState} from '../state/navigation.ts';
 import {announce} from '../ui/announce.tsx';
 import {NumberCell, TimeCell} from '../ui/cells.tsx';
 import {Code} from '../ui/code.tsx';
+import {FindBar} from '../ui/find_bar.tsx';
 import {HeatControl} from '../ui/heat_control.tsx';
 import {WarningIcon} from '../ui/icons.tsx';
 import {useKeys} from '../ui/keys.ts';
+import {ScrollMap} from '../ui/scroll_map.tsx';
 import {Empty, Loading, Unreadable} from '../ui/states.tsx';
 import type {Column} from '../ui/table.tsx';
-import {Table} from '../ui/table.tsx';
+import {Table, WHOLE_ROWS} from '../ui/table.tsx';
 
 const LINE_HEIGHT = 20;
+// A shorter file is in sight as it is.
+const MAPPED_LINES = 60;
 
 const FIXED_COLUMNS: readonly Column[] = [
   {id: 'line', title: '', spoken: 'Line number', numeric: true, width: 'var(--line-column)'},
@@ -61,13 +65,29 @@ export function SourceView({file}: {file: number}) {
           {files.note[file] !== '' && files.chunk[file] !== null &&
             <p class="note"><WarningIcon /> {visible(files.note[file])}</p>}
         </div>
-        <div class="tools"><HeatControl /></div>
+        <div class="tools">
+          {loaded.state === 'ready' && <Find file={file} source={loaded.value} />}
+          <HeatControl />
+        </div>
       </header>
       {loaded.state === 'loading' ? <Loading /> :
        loaded.state === 'ready' ? <SourceTable key={file} file={file} source={loaded.value} /> :
        files.chunk[file] === null ? <Empty><p>{visible(loaded.message)}</p></Empty> :
          <Unreadable message={loaded.message} />}
     </section>
+  );
+}
+
+function Find({file, source}: {file: number; source: SourceFile}) {
+  const {active, sort} = viewState.value;
+  const goTo = (line: number) => {
+    moveToLine(file, line);
+    announce(describeLine(source, line));
+    scrollToLine(line, sourceOrder(source, sort));
+  };
+  return (
+    <FindBar key={file} source={source} current={active === null ? 0 : active + 1} goTo={goTo}
+             takesOver={source.lineCount > WHOLE_ROWS} />
   );
 }
 
@@ -91,18 +111,25 @@ function SourceTable({file, source}: {file: number; source: SourceFile}) {
   };
   useKeys({n: () => goToHot(1), p: () => goToHot(-1)});
 
+  const heats = useMemo(
+      () => Float32Array.from(order, (id) => heat(source.value('time', id + 1), max)),
+      [source, order, max]);
   if (source.lineCount === 0) return <Empty><p>This file is empty.</p></Empty>;
+  const mapped = heatBy !== 'none' && source.lineCount > MAPPED_LINES;
   return (
-    <Table label={`Lines of ${visible(index.files.label[file])}`} class="source-table"
-           columns={columns} order={order} rowHeight={LINE_HEIGHT} version={heatBy}
-           minWidth="100%" placeActiveFirst={true}
-           row={(id) => ({
-             heat: heat(source.value('time', id + 1), max),
-             cells: <LineCells source={source} line={id + 1} whole={index.totals.time} barMax={max}
-                               classes={index.token_classes} />,
-           })}
-           describe={(id) => describeLine(source, id + 1)}
-           onSelect={(id) => moveToLine(file, id + 1)} />
+    <div class="with-map">
+      <Table label={`Lines of ${visible(index.files.label[file])}`} class="source-table"
+             columns={columns} order={order} rowHeight={LINE_HEIGHT} version={heatBy}
+             minWidth="100%" placeActiveFirst={true}
+             row={(id) => ({
+               heat: heat(source.value('time', id + 1), max),
+               cells: <LineCells source={source} line={id + 1} whole={index.totals.time} barMax={max}
+                                 classes={index.token_classes} />,
+             })}
+             describe={(id) => describeLine(source, id + 1)}
+             onSelect={(id) => moveToLine(file, id + 1)} />
+      {mapped && <ScrollMap scroller=".source-table" heats={heats} />}
+    </div>
   );
 }
 
