@@ -226,7 +226,9 @@ int Record(const Recording& recording) {
                                                std::make_shared<ProjectScope>(std::move(*scope))));
   if (!session) {
     if (!replaces) RemoveProfile(plan->recording);
-    return Refuse(session.error());
+    const int status = Refuse(session.error());
+    // What the session can find wrong with a command is that the kernel will not execute it.
+    return !recording.pid && status == kExitUsage ? kExitNotRunnable : status;
   }
 
   Results results;
