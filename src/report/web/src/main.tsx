@@ -6,15 +6,19 @@ import {App} from './app.tsx';
 import {Report} from './data/report.ts';
 import {parseIndex} from './data/report_index.ts';
 import {startNavigation} from './state/navigation.ts';
+import {startPrinting} from './state/printing.ts';
 import {startTheme} from './state/theme.ts';
 import {startKeys} from './ui/keys.ts';
-import {startPrinting} from './ui/printing.ts';
+
+const TOO_OLD = 'This browser cannot unpack the report. Chrome 111, Edge 111, Firefox 113, Safari 16.4 and ' +
+    'newer ones can.';
 
 function start(): void {
   const root = document.getElementById('app');
   if (root === null) return;
   startTheme();
-  const parsed = parseIndex(document.getElementById('ls-index')?.textContent ?? null);
+  const text = document.getElementById('ls-index')?.textContent ?? null;
+  const parsed = typeof DecompressionStream === 'undefined' ? {problem: TOO_OLD} : parseIndex(text);
   if ('problem' in parsed) {
     render(<main class="fatal"><h1>LineScope</h1><p role="alert">{parsed.problem}</p></main>, root);
     return;

@@ -15,10 +15,9 @@ function sourceFile(text: string, extra: Sections = {}): SourceFile {
     text: ['u8', utf8], text_start: ['u32', [0, utf8.length]],
     token_gap: ['u8', []], token_length: ['u8', []], token_class: ['u8', []],
     ...empty('token_gap_start', 'token_length_start', 'token_class_start', 'line_start',
-             'stmt_start', 'def_start'),
+             'stmt_start'),
     line: ['u32', []], 'm.time': ['f64', []], 'm.samples': ['f64', []], 'm.missing': ['u32', []],
     stmt_first: ['u32', []], stmt_last: ['u32', []],
-    def_line: ['u32', []], def_last: ['u32', []], def_function: ['u32', []],
     ...extra,
   }));
   return new SourceFile(chunk, 9, ['time', 'samples']);
@@ -55,18 +54,9 @@ test('values: measured, unmeasured in a statement, and outside of statements', (
   assert.ok(Number.isNaN(file.value('time', 5)));
 });
 
-test('the statement and the definition of a line', () => {
-  const file = sourceFile('a\nb\nc\nd\ne\n', {
-    stmt_first: ['u32', [1, 3]], stmt_last: ['u32', [2, 4]], stmt_start: ['u32', [0, 2]],
-    def_line: ['u32', [1, 2]], def_last: ['u32', [4, 3]], def_start: ['u32', [0, 2]],
-    def_function: ['u32', [6, 0xffffffff]],
-  });
-  assert.deepEqual(file.statementOf(2), [1, 2]);
-  assert.deepEqual(file.statementOf(4), [3, 4]);
-  assert.deepEqual(file.statementOf(5), [5, 5]);
-  assert.equal(file.definitionOf(4)?.functionId, 6);
-  assert.equal(file.definitionOf(3)?.functionId, null);
-  assert.equal(file.definitionOf(5), null);
+test('the line that holds an offset', () => {
+  const file = sourceFile('ab\n\nc');
+  assert.deepEqual([0, 2, 3, 4, 5].map((offset) => file.lineAt(offset)), [1, 1, 2, 3, 3]);
 });
 
 test('tokens are UTF-16 units, may span lines, and plain text stays between them', () => {

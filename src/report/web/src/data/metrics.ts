@@ -20,10 +20,6 @@ export class Metrics {
     });
   }
 
-  has(id: MetricId): boolean {
-    return this.columns.has(id);
-  }
-
   get(id: MetricId, row: number): number {
     const column = this.columns.get(id);
     return column === undefined ? NaN : column[row];

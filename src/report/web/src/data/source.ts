@@ -7,26 +7,16 @@ import {decodeVarints} from './varint.ts';
 
 const NO_ROW = -1;
 
-export interface Definition {
-  line: number;
-  last: number;
-  // Row in the functions chunk; null: its body was never sampled on its own.
-  functionId: number | null;
-}
-
 export class SourceFile {
   readonly text: string;
   readonly lineCount: number;
   readonly tokens: TokenList;
-  readonly definitions: Definition[] = [];
   // Columns that the longest line takes, tabs and wide characters counted generously.
   readonly width: number;
 
   // UTF-16 offset of the start of each line, and one past the last line's end.
   private readonly lineStart: Uint32Array;
   private readonly metricRow: Int32Array;
-  private readonly statementFirst: Uint32Array;
-  private readonly statementLast: Uint32Array;
   private readonly inStatement: Uint8Array;
   private readonly metrics: Metrics;
 
@@ -48,19 +38,9 @@ export class SourceFile {
     }
 
     const [firstStatement, endStatement] = chunk.group('stmt', group);
-    this.statementFirst = chunk.u32('stmt_first').subarray(firstStatement, endStatement);
-    this.statementLast = chunk.u32('stmt_last').subarray(firstStatement, endStatement);
-    this.inStatement = coveredLines(this.statementFirst, this.statementLast, this.lineCount);
-
-    const [firstDef, endDef] = chunk.group('def', group);
-    const defLine = chunk.u32('def_line');
-    const defLast = chunk.u32('def_last');
-    const defFunction = chunk.u32('def_function');
-    for (let row = firstDef; row < endDef; row++) {
-      const id = defFunction[row];
-      this.definitions.push(
-          {line: defLine[row], last: defLast[row], functionId: id === 0xffffffff ? null : id});
-    }
+    this.inStatement = coveredLines(
+        chunk.u32('stmt_first').subarray(firstStatement, endStatement),
+        chunk.u32('stmt_last').subarray(firstStatement, endStatement), this.lineCount);
   }
 
   // Text of line `line` (from 1), without its line end.
@@ -99,31 +79,6 @@ export class SourceFile {
     const row = this.metricRow[line];
     if (row !== NO_ROW) return this.metrics.get(id, row);
     return id === 'samples' && this.hasNumbers(line) ? 0 : NaN;
-  }
-
-  // First and last line of the innermost statement that holds the line, or the line alone.
-  statementOf(line: number): [number, number] {
-    let low = 0;
-    let high = this.statementFirst.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.statementFirst[middle] <= line) low = middle + 1;
-      else high = middle;
-    }
-    for (let i = low - 1; i >= 0; i--) {
-      if (this.statementLast[i] >= line) return [this.statementFirst[i], this.statementLast[i]];
-    }
-    return [line, line];
-  }
-
-  // Innermost definition that holds the line.
-  definitionOf(line: number): Definition | null {
-    let found: Definition | null = null;
-    for (const definition of this.definitions) {
-      if (definition.line > line) break;
-      if (definition.last >= line) found = definition;
-    }
-    return found;
   }
 }
 

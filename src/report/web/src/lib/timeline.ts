@@ -34,8 +34,13 @@ export function joinBuckets(data: TimelineData, size: number): TimelineData {
   return {
     start: first(data.start),
     end: groups.map((from) => data.end[Math.min(from + size, data.end.length) - 1]),
-    running: sum(data.running), waiting: sum(data.waiting), gil: sum(data.gil), unknown: sum(data.unknown),
-    samples: sum(data.samples).map((value) => value ?? 0), file: first(data.file), line: first(data.line),
+    running: sum(data.running),
+    waiting: sum(data.waiting),
+    gil: sum(data.gil),
+    unknown: sum(data.unknown),
+    samples: sum(data.samples).map((value) => value ?? 0),
+    file: first(data.file),
+    line: first(data.line),
   };
 }
 

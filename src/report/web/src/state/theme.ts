@@ -1,6 +1,8 @@
 // Light, dark, or as the system is. Only the word is stored, and only where storage is allowed.
 import {effect, signal} from '@preact/signals';
 
+import {printing} from './printing.ts';
+
 export type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'linescope-theme';
@@ -15,7 +17,9 @@ export function startTheme(): void {
   const systemIsDark = signal(systemDark.matches);
   systemDark.addEventListener('change', (event) => { systemIsDark.value = event.matches; });
   effect(() => {
-    const dark = theme.value === 'dark' || (theme.value === 'system' && systemIsDark.value);
+    const chosen = theme.value === 'system' ? systemIsDark.value : theme.value === 'dark';
+    // Paper is light.
+    const dark = chosen && !printing.value;
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
     shownTheme.value = dark ? 'dark' : 'light';
   });

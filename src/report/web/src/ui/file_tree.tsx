@@ -18,7 +18,8 @@ export function FileTreeRail() {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const tree = useMemo(() => buildTree(index.files.path), [index]);
   const rows = useMemo(
-      () => filter === '' ? treeRows(tree, closed) : matchingRows(index.files.label, index.files.path, filter),
+      () => filter === '' ? treeRows(tree, closed) :
+                            matchingRows(index.files.label, index.files.path, filter),
       [tree, closed, filter]);
   const toggle = (path: string) => {
     const next = new Set(closed);

@@ -2,7 +2,7 @@
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 
 import type {SourceFile} from '../data/source.ts';
-import {formatCount} from '../lib/format.ts';
+import {formatCount, plural} from '../lib/format.ts';
 import {findLines, nextMatch} from '../lib/find.ts';
 import {SearchIcon} from './icons.tsx';
 
@@ -53,8 +53,13 @@ export function FindBar({source, current, goTo, takesOver}: FindBarProps) {
       <input type="text" ref={input} placeholder="Find in this file" value={wanted} spellcheck={false}
              autocomplete="off" onInput={(event) => setWanted(event.currentTarget.value)}
              onKeyDown={onKeyDown} />
-      <span class="find-count" role="status">{wanted === '' ? '' : lines.length === 0 ? 'none' :
-        at < 0 ? `${formatCount(lines.length)} lines` : `${formatCount(at + 1)} of ${formatCount(lines.length)}`}</span>
+      <span class="find-count" role="status">{countText(wanted, at, lines.length)}</span>
     </label>
   );
+}
+
+function countText(wanted: string, at: number, count: number): string {
+  if (wanted === '') return '';
+  if (count === 0) return 'none';
+  return at < 0 ? plural(count, 'line') : `${formatCount(at + 1)} of ${formatCount(count)}`;
 }

@@ -14,8 +14,12 @@ export function Header() {
   const python = run.python === null ? 'Python version unknown' : `Python ${visible(run.python)}`;
   return (
     <header class="app-header">
-      <a class="brand" href="#overview" aria-label="LineScope, overview"><Mark /><span>LineScope</span></a>
-      <span class="run-title" title={visible(run.command.join(' '))}><bdi>{visible(run.title)}</bdi></span>
+      <a class="brand" href="#overview" aria-label="LineScope, overview">
+        <Mark /><span>LineScope</span>
+      </a>
+      <span class="run-title" title={visible(run.command.join(' '))}>
+        <bdi>{visible(run.title)}</bdi>
+      </span>
       <StatusPill status={run.status} />
       <span class="run-facts">
         <a href="#about">{visible(run.collector)}</a> · <a href="#about">{visible(run.method)}</a> · {python}
@@ -26,8 +30,8 @@ export function Header() {
               onClick={() => { paletteOpen.value = true; }}>
         <SearchIcon /><span class="wide">Go to…</span><kbd>/</kbd>
       </button>
-      <button type="button" class="button square" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"
-              onClick={() => { helpOpen.value = true; }}>?</button>
+      <button type="button" class="button square" aria-label="Keyboard shortcuts"
+              title="Keyboard shortcuts (?)" onClick={() => { helpOpen.value = true; }}>?</button>
       <ThemeButton />
     </header>
   );
@@ -39,7 +43,8 @@ function ThemeButton() {
   const now = theme.value;
   const label = `Theme: ${THEME_NAMES[now]}`;
   return (
-    <button type="button" class="button square" aria-label={label} title={`${label} (t)`} onClick={nextTheme}>
+    <button type="button" class="button square" aria-label={label} title={`${label} (t)`}
+            onClick={nextTheme}>
       {now === 'system' ? <SystemIcon /> : now === 'light' ? <SunIcon /> : <MoonIcon />}
     </button>
   );

@@ -39,13 +39,21 @@ export function HelpDialog() {
             <h3>{name}</h3>
             <dl>
               {keys.map(([key, does]) => (
-                <div key={key}><dt>{key.split(' ').map((each, i) =>
-                  each === 'or' || each === 'and' ? ` ${each} ` : <kbd key={i}>{each}</kbd>)}</dt><dd>{does}</dd></div>
+                <div key={key}><dt><Keys text={key} /></dt><dd>{does}</dd></div>
               ))}
             </dl>
           </section>
         ))}
       </div>
     </Dialog>
+  );
+}
+
+function Keys({text}: {text: string}) {
+  return (
+    <>
+      {text.split(' ').map((part, i) =>
+        part === 'or' || part === 'and' ? ` ${part} ` : <kbd key={i}>{part}</kbd>)}
+    </>
   );
 }

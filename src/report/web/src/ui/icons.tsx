@@ -35,7 +35,8 @@ export function SearchIcon() {
 export function SunIcon() {
   return (
     <Line><circle cx="8" cy="8" r="2.8" />
-      <path d="M8 1.5v1.4M8 13.1v1.4M1.5 8h1.4M13.1 8h1.4M3.4 3.4l1 1M11.6 11.6l1 1M3.4 12.6l1-1M11.6 4.4l1-1" />
+      <path d="M8 1.5v1.4M8 13.1v1.4M1.5 8h1.4M13.1 8h1.4" />
+      <path d="M3.4 3.4l1 1M11.6 11.6l1 1M3.4 12.6l1-1M11.6 4.4l1-1" />
     </Line>
   );
 }
@@ -45,7 +46,11 @@ export function MoonIcon() {
 }
 
 export function SystemIcon() {
-  return <Line><circle cx="8" cy="8" r="5.6" /><path d="M8 2.4a5.6 5.6 0 0 1 0 11.2z" fill="currentColor" /></Line>;
+  return (
+    <Line><circle cx="8" cy="8" r="5.6" />
+      <path d="M8 2.4a5.6 5.6 0 0 1 0 11.2z" fill="currentColor" />
+    </Line>
+  );
 }
 
 export function Chevron({open}: {open: boolean}) {

@@ -8,10 +8,10 @@ import {useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState} from
 
 import {nextSort} from '../lib/sort.ts';
 import {entryId, rememberScroll, updateView, viewState} from '../state/navigation.ts';
+import {printing} from '../state/printing.ts';
 import {announce} from './announce.tsx';
 import {SortArrow} from './icons.tsx';
 import {useKeys} from './keys.ts';
-import {printing} from './printing.ts';
 
 export interface Column {
   id: string;
@@ -215,7 +215,6 @@ export function Table(props: TableProps) {
     '--columns': columns.map((column) => column.width).join(' '),
     '--table-width': props.minWidth ?? '0px',
   } as CSSProperties;
-  const height = rowHeight === null ? undefined : order.length * rowHeight;
   return (
     <div class={`scroller ${props.class}`} ref={scroller} tabIndex={0} role="group"
          aria-label={`${props.label}. Arrow keys move by rows.`} style={{'--tail': `${tail}px`}}
@@ -232,7 +231,8 @@ export function Table(props: TableProps) {
             {columns.map((column) => <Heading key={column.id} column={column} />)}
           </div>
         </div>
-        <div class={rowHeight === null ? 'tbody' : 'tbody placed'} role="rowgroup" style={height === undefined ? {} : {height: `${height}px`}}>
+        <div class={rowHeight === null ? 'tbody' : 'tbody placed'} role="rowgroup"
+             style={rowHeight === null ? {} : {height: `${order.length * rowHeight}px`}}>
           {rowHeight !== null && activeIndex >= 0 &&
             <div class="active-row" role="presentation"
                  style={{top: `${activeIndex * rowHeight}px`, height: `${rowHeight}px`}} />}

@@ -107,7 +107,10 @@ function Reading({index, data, at}: {index: ReportIndex; data: TimelineData; at:
   if (at === null) {
     return (
       <p class="reading hint">
-        <span class="pointer-hint">Point at the chart, or focus it and use <kbd>←</kbd> <kbd>→</kbd> · <kbd>P</kbd> busiest · <kbd>Enter</kbd> open line</span>
+        <span class="pointer-hint">
+          Point at the chart, or focus it and use <kbd>←</kbd> <kbd>→</kbd> · <kbd>P</kbd> busiest ·{' '}
+          <kbd>Enter</kbd> open line
+        </span>
       </p>
     );
   }

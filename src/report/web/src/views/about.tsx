@@ -3,12 +3,12 @@ import type {ComponentChildren} from 'preact';
 
 import type {ReportIndex} from '../data/index_types.ts';
 import {
-  formatCount, formatDate, formatRate, formatShare, formatTime, isKnown, plural,
+  formatBytes, formatCount, formatDate, formatRate, formatShare, formatTime, isKnown, plural,
 } from '../lib/format.ts';
+import {STATES} from '../lib/timeline.ts';
 import {visible} from '../lib/visible.ts';
 import {useReport} from '../state/context.ts';
 import {Diagnostics} from '../ui/diagnostics.tsx';
-import {STATES} from '../lib/timeline.ts';
 
 export function AboutView() {
   const {index} = useReport();
@@ -69,7 +69,11 @@ function Measured({index}: {index: ReportIndex}) {
           {run.consistency_used && <> asked; {visible(run.consistency_used)}</>}
         </Fact>
         {run.labels.map(([key, value]) => <Fact key={key} name={visible(key)}>{visible(value)}</Fact>)}
-        <Fact name="Written by">{visible(index.generator)}</Fact>
+        <Fact name="Written by">
+          {visible(index.generator)}; this file holds {plural(index.chunks.count, 'part')} of
+          compressed data, {formatBytes(index.chunks.length.reduce((sum, each) => sum + each, 0))}, and
+          loads nothing from anywhere
+        </Fact>
       </dl>
     </Block>
   );
@@ -167,7 +171,8 @@ function ThreadTable({threads, whole}: {threads: ReportIndex['threads']; whole: 
           {threads.map((thread) => (
             <tr key={thread.tid}>
               <th scope="row">{visible(thread.name)} <span class="quiet">{thread.tid}</span></th>
-              <td class="num">{formatTime(thread.time)} <span class="quiet">{formatShare(thread.time, whole)}</span></td>
+              <td class="num">{formatTime(thread.time)}{' '}
+                <span class="quiet">{formatShare(thread.time, whole)}</span></td>
               <td class="num">{formatCount(thread.samples)}</td>
               {STATES.map(({id}) => <td key={id} class="num">{formatTime(thread[id])}</td>)}
             </tr>
