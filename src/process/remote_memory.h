@@ -1,6 +1,6 @@
 #pragma once
-// The other process's memory, behind an interface so that walks run on a live process, on a recorded tape or on bytes
-// made up by a test.
+// The other process's memory, behind an interface so that walks run on a live process, on a
+// recorded tape or on bytes made up by a test.
 #include <sys/uio.h>
 
 #include <cstddef>
@@ -27,11 +27,12 @@ class RemoteMemory {
  public:
   virtual ~RemoteMemory() = default;
 
-  // Reads all `ranges`, in order, packed one after the other into `out`, which must hold the sum of their sizes. In one
-  // system call where the implementation can (up to IOV_MAX ranges; longer lists are split). Returns the number of bytes
-  // read: fewer than asked when a range is unmapped (everything before the fault is valid, by whole pages or
-  // ranges), or -errno when nothing was read (-ESRCH: process gone, -EPERM: forbidden). Ranges are copied at slightly
-  // different instants, in the order given. No allocation; may be called from one thread at a time.
+  // Reads all `ranges`, in order, packed one after the other into `out`, which must hold the sum of
+  // their sizes. In one system call where the implementation can (up to IOV_MAX ranges; longer
+  // lists are split). Returns the number of bytes read: fewer than asked when a range is unmapped
+  // (everything before the fault is valid, by whole pages or ranges), or -errno when nothing was
+  // read (-ESRCH: process gone, -EPERM: forbidden). Ranges are copied at slightly different
+  // instants, in the order given. No allocation; may be called from one thread at a time.
   virtual ssize_t Read(std::span<const RemoteRange> ranges, void* out) = 0;
 
   // Counts of calls (= system calls on a live process) and bytes since construction.
@@ -58,9 +59,9 @@ class RemoteMemory {
   uint64_t bytes_ = 0;
 };
 
-// process_vm_readv(2) on `pid`. Falls back to /proc/PID/mem when the kernel or a seccomp filter answers ENOSYS.
-// Fails with kDenied (the message names the rule that forbids it: Yama scope, other user, missing CAP_SYS_PTRACE,
-// non-dumpable) or kGone.
+// process_vm_readv(2) on `pid`. Falls back to /proc/PID/mem when the kernel or a seccomp filter
+// answers ENOSYS. Fails with kDenied (the message names the rule that forbids it: Yama scope, other
+// user, missing CAP_SYS_PTRACE, non-dumpable) or kGone.
 Result<std::unique_ptr<RemoteMemory>> OpenRemoteMemory(int pid);
 
 }  // namespace linescope

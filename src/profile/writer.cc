@@ -415,8 +415,8 @@ Status SqliteProfileWriter::PutSample(const SampleRow& row) {
 }
 
 // One pass for any number of doublings. The rows come in the order of the key, so that only those
-// of one new bucket have to be sorted, and go back in that order: three times as fast as GROUP BY
-// over the table.
+// of one new bucket have to be sorted, and go back in that order, which GROUP BY
+// over the table would not do.
 Status SqliteProfileWriter::MergeStoredBuckets() {
   std::vector<SampleRow> rows;
   size_t bucket_begin = 0;
