@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -64,6 +65,8 @@ auto FileJudge(std::shared_ptr<ProjectScope> scope, const Recording& recording) 
     snapshot.process_start_unix_ns = request.process_start_unix_ns;
     snapshot.in_project = true;
     snapshot.code = code;
+    snapshot.function_name = request.function_name;
+    snapshot.first_line = static_cast<uint32_t>(std::max(0, request.first_line));
     answer.snapshot = TakeSnapshot(snapshot);
     return answer;
   };
