@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
+#include <string_view>
 
 #include "cli/exit_codes.h"
 #include "cli/terminal.h"
@@ -158,6 +158,24 @@ bool AsksForHelp(const CLI::App& app, std::span<const std::string> arguments) {
   return false;
 }
 
+// Letters to insert, delete, change or swap with their neighbour.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> rows(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        rows[i][j] = i + j;
+        continue;
+      }
+      const size_t change = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      rows[i][j] = std::min({change, rows[i - 1][j] + 1, rows[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[a.size()][b.size()];
+}
+
 }  // namespace
 
 std::string FormatHelp(const CLI::App& app, const HelpText& help) {
@@ -227,21 +245,10 @@ std::string ClosestMatch(const std::string& word, std::span<const std::string> c
   for (const std::string& candidate : candidates) {
     // A name that is begun is as good as a near miss.
     if (word.size() > 3 && candidate.starts_with(word)) return candidate;
-    std::vector<size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), size_t{0});
-    for (size_t i = 0; i < word.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (size_t j = 0; j < candidate.size(); ++j) {
-        const size_t change = diagonal + (word[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
+    const size_t distance = EditDistance(word, candidate);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = candidate;
   }
   return best;
 }
