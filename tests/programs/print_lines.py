@@ -1,0 +1,145 @@
+"""Compiles what stresses location tables and prints, for each code object, its table and the truth.
+
+One line a code object: name, first line, table as hex, and the line of every code unit (0: none) run-length coded as
+line*units, taken from co_positions() and therefore from the interpreter itself.
+"""
+import sys
+
+NASTY = r'''
+import functools
+@functools.lru_cache(
+    maxsize=None,
+)
+@functools.wraps(
+    print)
+def decorated(a, b=(
+        1, 2), *, c: int = 3) -> None:
+    x = [
+        i + j
+        for i in range(a)
+        if i
+        for j in (
+            1,
+            2,
+        )
+    ]
+    return decorated(
+        x,
+        b[
+            0
+        ],
+        c=c
+        +
+        1,
+    )
+class C(
+    object,
+    metaclass=type,
+):
+    a: int = 1
+    def method(self): return (
+        self
+        .method()
+        .method(
+            1
+        )
+    )
+async def coroutine(a):
+    async with a as b, b as c:
+        async for d in c:
+            await d(
+                1
+            )
+    return [e async for e in a if await e]
+def handlers(a):
+    try:
+        a()
+    except ValueError as error:
+        raise KeyError(
+            error
+        ) from error
+    except (TypeError,
+            OSError):
+        pass
+    else:
+        a(1)
+    finally:
+        a(
+            2)
+    try:
+        a()
+    except* ValueError:
+        a(3)
+    with a as b, \
+            b as c:
+        a(4)
+    match a:
+        case [1, 2, *rest] if rest:
+            return 1
+        case {"k": v, **others}:
+            return v
+        case C(a=1) | None:
+            return (yield a)
+    while a:
+        if a: continue
+        else: break
+    lambda: (
+        a
+    )
+    assert a, \
+        "message"
+    del a
+    global G
+    G = f"{a!r:>{b}}" + (
+        c)
+'''
+
+
+def sources():
+    yield "nasty", NASTY
+    yield "dict", "x = {\n" + "".join(f"    {i}: f({i}),\n" for i in range(1000)) + "}\n"
+    yield "far", "f(" + "\n" * 5000 + "1)\ng()" + "\n" * 70000 + "h()\n"
+    yield "wide", "x = " + " + ".join(f"a{i}" for i in range(700)) + "\n"
+    yield "backwards", "x = (\n\n\n\n  a\n  +\n  b(\n\n c\n)\n)\n" * 20
+    yield "long", "def f(a):\n" + "    a = a + g(a, 1, 2)\n" * 9000
+    yield "empty", ""
+    yield "one line", "a; b; c(d); e = [f for f in g]\n"
+
+
+def codes(code):
+    yield code
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            yield from codes(constant)
+
+
+def show(code, name):
+    lines = [position[0] or 0 for position in code.co_positions()]
+    assert len(lines) == len(code.co_code) // 2
+    runs = []
+    for line in lines:
+        if runs and runs[-1][0] == line:
+            runs[-1][1] += 1
+        else:
+            runs.append([line, 1])
+    text = " ".join(f"{line}*{count}" for line, count in runs)
+    print(f"{name}/{code.co_name}\t{code.co_firstlineno}\t{code.co_linetable.hex()}\t{text}")
+
+
+only = sys.argv[1:]
+for name, source in sources():
+    if only and name not in only:
+        continue
+    for code in codes(compile(source, name, "exec")):
+        show(code, name)
+if not only:
+    import argparse
+    import asyncio.base_events
+    import dataclasses
+    import typing
+
+    for module in (argparse, asyncio.base_events, dataclasses, typing):
+        with open(module.__file__) as file:
+            for code in codes(compile(file.read(), module.__name__, "exec")):
+                show(code, module.__name__)
+print("done")

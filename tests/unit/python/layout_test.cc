@@ -1,0 +1,115 @@
+#include "python/layout.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "unit/python/fake_python.h"
+
+namespace linescope {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(PythonVersion, ReadsAndPrintsTheHexWord) {
+  EXPECT_EQ(PythonVersion::FromHex(0x030c01f0).ToString(), "3.12.1");
+  EXPECT_EQ(PythonVersion::FromHex(0x030d00a2).ToString(), "3.13.0a2");
+  EXPECT_EQ(PythonVersion::FromHex(0x030e00b4).ToString(), "3.14.0b4");
+  EXPECT_EQ(PythonVersion::FromHex(0x030e00c1).ToString(), "3.14.0rc1");
+  EXPECT_EQ(PythonVersion::FromHex(0x030b07f0).micro, 7);
+}
+
+TEST(Layout, KnowsItsVersionsAndNamesThemOtherwise) {
+  for (int minor = kOldestMinor; minor <= kNewestMinor; ++minor) {
+    const auto table = LayoutFor({3, minor, 0, 0});
+    ASSERT_TRUE(table);
+    EXPECT_EQ(table->minor, minor);
+  }
+  for (const PythonVersion& version :
+       {PythonVersion{3, kOldestMinor - 1, 4, 0}, PythonVersion{3, kNewestMinor + 1, 0, 0},
+        PythonVersion{2, 7, 18, 0}, PythonVersion{4, 12, 0, 0}}) {
+    const auto table = LayoutFor(version);
+    ASSERT_FALSE(table);
+    EXPECT_EQ(table.error().code, ErrorCode::kUnsupported);
+    EXPECT_THAT(table.error().what, HasSubstr(version.ToString()));
+    EXPECT_THAT(table.error().what, HasSubstr("3.11 to 3.13"));
+  }
+}
+
+class DebugOffsetsTest : public ::testing::Test {
+ protected:
+  DebugOffsetsTest() {
+    std::memcpy(bytes_.data(), "xdebugpy", 8);
+    Put(1, 0x030d00f0);
+    // Every offset its own number, so that a mixed-up field shows.
+    for (size_t i = 3; i < bytes_.size() / 8; ++i) Put(i, i * 8);
+  }
+  void Put(size_t word, uint64_t value) { std::memcpy(bytes_.data() + word * 8, &value, 8); }
+
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(kDebugOffsetsBytes);
+  layout::Table table_ = layout::kPython313;
+};
+
+TEST_F(DebugOffsetsTest, ReadsTheHeader) {
+  const auto header = ReadDebugOffsetsHeader(bytes_);
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->version.ToString(), "3.13.0");
+  EXPECT_FALSE(header->free_threaded);
+  Put(2, 1);
+  EXPECT_TRUE(ReadDebugOffsetsHeader(bytes_)->free_threaded);
+}
+
+TEST_F(DebugOffsetsTest, WantsTheCookieAndAllOfTheHeader) {
+  EXPECT_FALSE(ReadDebugOffsetsHeader(std::span(bytes_).first(23)));
+  EXPECT_FALSE(ReadDebugOffsetsHeader({}));
+  bytes_[7] = std::byte{'Y'};
+  EXPECT_FALSE(ReadDebugOffsetsHeader(bytes_));
+}
+
+TEST_F(DebugOffsetsTest, TakesTheRuntimesOwnNumbers) {
+  ASSERT_TRUE(ApplyDebugOffsets(bytes_, &table_));
+  EXPECT_EQ(table_.thread.current_frame, 23u * 8);
+  EXPECT_EQ(table_.thread.top, table_.thread.chunk + 8);
+  EXPECT_EQ(table_.thread.limit, table_.thread.chunk + 16);
+  EXPECT_EQ(table_.frame.owner, 33u * 8);
+  EXPECT_EQ(table_.code.bytecode, 43u * 8);
+  EXPECT_EQ(table_.objects.str_ascii, 70u * 8);
+  EXPECT_EQ(table_.frame.is_entry, layout::kNone);
+}
+
+TEST_F(DebugOffsetsTest, RefusesImpossibleNumbers) {
+  for (const size_t word : {5, 9, 23, 26, 32, 43, 70}) {
+    SCOPED_TRACE(word);
+    std::vector<std::byte> good = bytes_;
+    Put(word, UINT64_MAX);
+    const Status status = ApplyDebugOffsets(bytes_, &table_);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
+    bytes_ = good;
+  }
+}
+
+TEST_F(DebugOffsetsTest, RefusesOtherVersionsAndShortTables) {
+  layout::Table other = layout::kPython312;
+  EXPECT_EQ(ApplyDebugOffsets(bytes_, &other).error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(ApplyDebugOffsets(std::span(bytes_).first(500), &table_).error().code,
+            ErrorCode::kUnsupported);
+}
+
+class TableTest : public ::testing::TestWithParam<const layout::Table*> {};
+
+TEST_P(TableTest, OpcodesHaveKnownKindsAndAllKindsThatMatter) {
+  std::array<int, 16> kinds{};
+  for (const uint8_t info : GetParam()->opcodes) ++kinds[info >> 4];
+  EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kPush)], 10);
+  EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kIterate)], 1);
+  EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kReturn)], 1);
+  for (size_t i = static_cast<size_t>(OpcodeKind::kOpaque) + 1; i < kinds.size(); ++i) {
+    EXPECT_EQ(kinds[i], 0) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Python, TableTest, EachTable(), TableName);
+
+}  // namespace
+}  // namespace linescope

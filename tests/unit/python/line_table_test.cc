@@ -1,0 +1,110 @@
+#include "python/line_table.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "support/interpreters.h"
+#include "support/python_target.h"
+
+namespace linescope {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+// A line as programs/print_lines.py writes it.
+struct Truth {
+  std::string name;
+  int32_t first_line = 0;
+  std::vector<uint8_t> table;
+  std::vector<int32_t> lines;
+};
+Truth ParseTruth(const std::string& text) {
+  std::istringstream fields(text);
+  Truth truth;
+  std::string first_line, table, run;
+  std::getline(fields, truth.name, '\t');
+  std::getline(fields, first_line, '\t');
+  std::getline(fields, table, '\t');
+  truth.first_line = std::stoi("0" + first_line);
+  for (size_t i = 0; i + 1 < table.size(); i += 2) {
+    truth.table.push_back(static_cast<uint8_t>(std::stoi(table.substr(i, 2), nullptr, 16)));
+  }
+  while (fields >> run) {
+    const size_t star = run.find('*');
+    truth.lines.insert(truth.lines.end(), std::stoul(run.substr(star + 1)),
+                       std::stoi(run.substr(0, star)));
+  }
+  return truth;
+}
+
+void Check(const Truth& truth) {
+  ASSERT_FALSE(truth.lines.empty());
+  const std::vector<int32_t> lines =
+      DecodeLocationTable(truth.table, truth.first_line, truth.lines.size());
+  for (size_t unit = 0; unit < truth.lines.size(); ++unit) {
+    ASSERT_EQ(lines[unit], truth.lines[unit]) << truth.name << " unit " << unit;
+  }
+}
+
+class LineTableLive : public ::testing::TestWithParam<int> {};
+
+TEST_P(LineTableLive, GivesTheInterpretersOwnLines) {
+  LS_FOR_EACH_INTERPRETER(python, GetParam()) {
+    PythonTarget target(python.path, {ProgramPath("print_lines.py")});
+    int codes = 0;
+    size_t longest = 0;
+    for (std::string line = target.ReadLine(); line != "done"; line = target.ReadLine()) {
+      ASSERT_FALSE(line.empty()) << "the program ended early";
+      const Truth truth = ParseTruth(line);
+      Check(truth);
+      ++codes;
+      longest = std::max(longest, truth.lines.size());
+    }
+    EXPECT_GT(codes, 400);
+    EXPECT_GT(longest, 65536u) << "no code object beyond 16 bits of units";
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Live, LineTableLive, EachMinor(), MinorName);
+
+// Printed once by each version, so that tables are tested where there is no interpreter.
+TEST(LineTable, GivesTheLinesThatInterpretersGave) {
+  int codes = 0;
+  for (const char* name : {"lines_3_11.txt", "lines_3_12.txt", "lines_3_13.txt"}) {
+    SCOPED_TRACE(name);
+    std::ifstream file(std::string(LINESCOPE_TEST_DATA) + "/unit/python/" + name);
+    for (std::string line; std::getline(file, line) && line != "done";) {
+      Check(ParseTruth(line));
+      ++codes;
+    }
+  }
+  EXPECT_GT(codes, 30);
+}
+
+TEST(LineTable, EndsWithItsTable) {
+  const std::vector<uint8_t> one_entry{0x80 | 13 << 3 | 1, 4};  // two units, line +2
+  EXPECT_THAT(DecodeLocationTable(one_entry, 10, 5),
+              ElementsAre(12, 12, kNoLine, kNoLine, kNoLine));
+  EXPECT_THAT(DecodeLocationTable({}, 10, 3), Each(kNoLine));
+  EXPECT_THAT(DecodeLocationTable(one_entry, 10, 0), SizeIs(0));
+  EXPECT_THAT(DecodeLocationTable(one_entry, 10, 1), ElementsAre(12));
+}
+
+TEST(LineTable, BearsMalformedTables) {
+  // A varint that never ends, lines that overflow, entries cut in the middle.
+  DecodeLocationTable(std::vector<uint8_t>(1000, 0xff), 1, 100);
+  DecodeLocationTable(std::vector<uint8_t>(1000, 0x40 | 13 << 3), 1, 1'000);
+  std::vector<uint8_t> overflow;
+  for (int i = 0; i < 50; ++i) {
+    overflow.insert(overflow.end(), {0x80 | 13 << 3, 0x7e, 0x7f, 0x7f, 0x7f, 0x7f, 0x03});
+  }
+  EXPECT_THAT(DecodeLocationTable(overflow, INT32_MAX, 100), SizeIs(100));
+  EXPECT_THAT(DecodeLocationTable(std::vector<uint8_t>{0x80 | 14 << 3, 2}, 5, 2),
+              ElementsAre(6, kNoLine));
+}
+
+}  // namespace
+}  // namespace linescope

@@ -1,0 +1,242 @@
+// The decision function on images made up for each rule. That the rules are those of the
+// interpreters is what stack_live_test and stack_step_test hold against reality.
+#include "python/stack_reader.h"
+
+#include <gmock/gmock.h>
+
+#include "unit/python/fake_stack.h"
+#include "unit/python/stack_probe.h"
+
+namespace linescope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Frame = FakeStack::FrameSpec;
+
+class StackReaderTest : public ::testing::TestWithParam<const layout::Table*> {
+ protected:
+  // kOther, kCall, kIterate and kReturn are its units of these kinds.
+  FakePython::CodeSpec Spec(std::string name) {
+    std::vector<uint8_t> opcodes(24, 0);
+    opcodes[kCall] = push_;
+    opcodes[kIterate] = iterate_;
+    opcodes[kReturn] = return_;
+    return {.name = std::move(name), .opcodes = opcodes};
+  }
+  Address Code(const std::string& name) { return python_.Code(Spec(name)); }
+  Address Push(const Frame& frame) { return stack_.Push(frame, Spec("")); }
+  std::vector<std::string> Read(bool exact, Decision expected = Decision::kOk) {
+    now_ += 1'000'000'000;
+    StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(),
+                       FakeStack::kNativeId);
+    EXPECT_EQ(ReadStack(&python_.memory(), &reader, exact, now_), expected);
+    std::vector<std::string> names;
+    for (const StackFrame& frame : reader.frames()) names.push_back(frame.code->name);
+    return names;
+  }
+  // Apart enough for the cache units behind each.
+  static constexpr int kOther = 0, kCall = 1, kIterate = 12, kReturn = 20;
+  [[nodiscard]] static int32_t Saved() { return FakePython::CodeSpec().nlocalsplus; }
+
+  FakePython python_{GetParam()};
+  FakeStack stack_{&python_};
+  CodeCache codes_{&python_.memory(), GetParam()};
+  Address root_ = stack_.Entry(0);  // what the first frame has as its previous
+  int64_t now_ = 0;
+  uint8_t push_ = python_.Opcode(OpcodeKind::kPush);
+  uint8_t iterate_ = python_.Opcode(OpcodeKind::kIterate);
+  uint8_t return_ = python_.Opcode(OpcodeKind::kReturn);
+};
+
+TEST_P(StackReaderTest, ReadsPlainFrames) {
+  const Address a = Push(
+      {.code = Code("a"), .previous = root_, .unit = kCall, .stacktop = Saved(), .is_entry = true});
+  const Address b = Push({.code = Code("b"), .previous = a, .unit = kCall, .stacktop = Saved()});
+  const Address c = Push({.code = Code("c"), .previous = b, .unit = kOther});
+  stack_.SetCurrent(c);
+  EXPECT_THAT(Read(true), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(Read(false), ElementsAre("a", "b", "c"));
+}
+
+TEST_P(StackReaderTest, StopsAtAnExecutingFrameWithAStaleCalleeAboveIt) {
+  const Address a = Push({.code = Code("a"), .previous = root_, .unit = kOther, .is_entry = true});
+  const Address top = stack_.top();
+  Push({.code = Code("stale"), .previous = a, .unit = kReturn, .stacktop = Saved()});
+  stack_.SetTop(top);
+  stack_.SetCurrent(a);
+  EXPECT_THAT(Read(true), ElementsAre("a"));
+  EXPECT_THAT(Read(false), ElementsAre("a"));
+}
+
+TEST_P(StackReaderTest, TakesNoCalleeOfADeadFrame) {
+  const Address a = Push(
+      {.code = Code("a"), .previous = root_, .unit = kCall, .stacktop = Saved(), .is_entry = true});
+  const Address dead =
+      Push({.code = Code("dead"), .previous = a, .unit = kReturn, .stacktop = Saved()});
+  Push({.code = Code("older"), .previous = dead, .unit = kReturn, .stacktop = Saved()});
+  stack_.SetCurrent(a);
+  EXPECT_THAT(Read(true), ElementsAre("a"));
+  EXPECT_THAT(Read(false), ElementsAre("a", "dead")) << "its time is the callee's";
+}
+
+TEST_P(StackReaderTest, TakesNoCalleeOfAFrameThatStandsAtNoCall) {
+  const Address a = Push(
+      {.code = Code("a"), .previous = root_, .unit = kCall, .stacktop = Saved(), .is_entry = true});
+  const Address fresh =
+      Push({.code = Code("fresh"), .previous = a, .unit = kOther, .stacktop = Saved()});
+  Push({.code = Code("stale"), .previous = fresh, .unit = kReturn, .stacktop = Saved()});
+  stack_.SetCurrent(fresh);
+  EXPECT_THAT(Read(false), ElementsAre("a", "fresh"));
+}
+
+TEST_P(StackReaderTest, CrossesCodeInC) {
+  const Address a = Push({.code = Code("a"), .previous = root_, .unit = kCall, .is_entry = true});
+  const Address b = Push({.code = Code("b"), .previous = stack_.Entry(a), .is_entry = true});
+  stack_.SetCurrent(b);
+  EXPECT_THAT(Read(true), ElementsAre("a", "b"));
+  EXPECT_THAT(Read(false), ElementsAre("a", "b"));
+}
+
+TEST_P(StackReaderTest, FollowsGenerators) {
+  const Address a_code = Code("a"), g_code = Code("g");
+  if (GetParam()->generators_run_through_c) {
+    const Address a = Push({.code = a_code, .previous = root_, .unit = kIterate, .is_entry = true});
+    const Address g = stack_.Generator({.code = g_code, .previous = a, .is_entry = true});
+    stack_.SetCurrent(g);
+  } else {
+    const int32_t saved = Saved() + 1;
+    const Address a = Push(
+        {.code = a_code, .previous = root_, .unit = kIterate, .stacktop = saved, .is_entry = true});
+    const Address g = stack_.Generator({.code = g_code, .previous = a});
+    stack_.SetTopOfStack(a, saved, g - GetParam()->generator.frame);
+    stack_.SetCurrent(g);
+  }
+  EXPECT_THAT(Read(true), ElementsAre("a", "g"));
+  EXPECT_THAT(Read(false), ElementsAre("a", "g"));
+}
+
+TEST_P(StackReaderTest, FollowsWhatAGeneratorCalls) {
+  const Address a_code = Code("a"), g_code = Code("g"), f_code = Code("f");
+  const Address a = Push({.code = a_code, .previous = root_, .unit = kCall, .is_entry = true});
+  const Address g = stack_.Generator({.code = g_code,
+                                      .previous = stack_.Entry(a),
+                                      .unit = kCall,
+                                      .stacktop = Saved(),
+                                      .is_entry = true});
+  const Address f = Push({.code = f_code, .previous = g});
+  stack_.SetCurrent(f);
+  EXPECT_THAT(Read(true), ElementsAre("a", "g", "f"));
+  EXPECT_THAT(Read(false), ElementsAre("a", "g", "f"));
+}
+
+TEST_P(StackReaderTest, SeesTheDestructorAboveTheFrameThatIsCleared) {
+  const Address a = Push(
+      {.code = Code("a"), .previous = root_, .unit = kCall, .stacktop = Saved(), .is_entry = true});
+  Push({.code = Code("dying"), .previous = a, .unit = kReturn, .stacktop = Saved()});
+  const Address d = Push({.code = Code("__del__"), .previous = stack_.Entry(a), .is_entry = true});
+  stack_.SetCurrent(d);
+  EXPECT_THAT(Read(true), ElementsAre("a", "__del__"));
+  EXPECT_THAT(Read(false), ElementsAre("a", "__del__"));
+}
+
+TEST_P(StackReaderTest, GoesOnInTheNextChunk) {
+  std::vector<std::string> expected;
+  Address previous = root_;
+  for (int i = 0; i < 400; ++i) {
+    if (i == 90 || i == 180 || i == 270) stack_.AddChunk();
+    expected.push_back("f" + std::to_string(i));
+    previous = Push({.code = Code(expected.back()),
+                     .previous = previous,
+                     .unit = i == 399 ? kOther : kCall,
+                     .stacktop = i == 399 ? -1 : Saved(),
+                     .is_entry = i == 0});
+  }
+  stack_.SetCurrent(previous);
+  EXPECT_EQ(Read(true), expected);
+  EXPECT_EQ(Read(false), expected);
+}
+
+TEST_P(StackReaderTest, ReadsAgainWhenTheStackGrew) {
+  const Address code = Code("f");
+  auto frame = [&](Address previous, bool last) {
+    return Frame{.code = code,
+                 .previous = previous,
+                 .unit = last ? kOther : kCall,
+                 .stacktop = last ? -1 : Saved(),
+                 .is_entry = previous == root_};
+  };
+  Address top = Push(frame(root_, true));
+  stack_.SetCurrent(top);
+  for (const bool exact : {true, false}) {
+    StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(),
+                       FakeStack::kNativeId);
+    ASSERT_EQ(ReadStack(&python_.memory(), &reader, exact, 1), Decision::kOk);
+    const size_t before = reader.frames().size();
+    stack_.Write(top, {.code = code,
+                       .previous = before == 1 ? root_ : top - python_.FrameWords({}) * 8,
+                       .unit = kCall,
+                       .stacktop = Saved(),
+                       .is_entry = before == 1});
+    for (int i = 0; i < 40; ++i) top = Push(frame(top, i == 39));
+    stack_.SetCurrent(top);
+    ASSERT_EQ(ReadStack(&python_.memory(), &reader, exact, 2), Decision::kOk);
+    EXPECT_EQ(reader.frames().size(), before + 40);
+  }
+}
+
+TEST_P(StackReaderTest, IsEmptyWithoutPythonCode) {
+  stack_.SetCurrent(0);
+  EXPECT_THAT(Read(true), IsEmpty());
+  EXPECT_THAT(Read(false), IsEmpty());
+}
+
+TEST_P(StackReaderTest, NoticesAnotherThreadsState) {
+  stack_.SetCurrent(Push({.code = Code("a"), .previous = root_, .is_entry = true}));
+  python_.memory().Put(stack_.tstate() + GetParam()->thread.native_id, uint64_t{1});
+  Read(true, Decision::kGone);
+  Read(false, Decision::kGone);
+}
+
+TEST_P(StackReaderTest, EndsInCycles) {
+  const Address a =
+      Push({.code = Code("a"), .previous = root_, .unit = kCall, .stacktop = Saved()});
+  const Address b = Push({.code = Code("b"), .previous = a});
+  stack_.Write(a, {.code = Code("a"), .previous = b, .unit = kCall, .stacktop = Saved()});
+  stack_.SetCurrent(b);
+  StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(), FakeStack::kNativeId);
+  EXPECT_NE(ReadStack(&python_.memory(), &reader, true, 1), Decision::kAgain);
+  EXPECT_NE(ReadStack(&python_.memory(), &reader, false, 1), Decision::kAgain);
+}
+
+TEST_P(StackReaderTest, BearsBrokenChunks) {
+  stack_.SetCurrent(Push({.code = Code("a"), .previous = root_, .is_entry = true}));
+  const layout::Thread& at = GetParam()->thread;
+  FakeMemory& memory = python_.memory();
+  const Address top = stack_.top();
+  for (const uint32_t field : {at.chunk, at.top, at.limit}) {
+    uint64_t good = 0;
+    ASSERT_TRUE(memory.ReadValue(stack_.tstate() + field, &good));
+    for (const uint64_t bad :
+         {uint64_t{0}, uint64_t{1}, good - 64, UINT64_MAX, uint64_t{1} << 46}) {
+      memory.Put(stack_.tstate() + field, bad);
+      for (const bool exact : {true, false}) {
+        StackReader reader(&memory, GetParam(), &codes_, stack_.tstate(), FakeStack::kNativeId);
+        std::vector<RemoteRange> ranges;
+        reader.Plan(exact, &ranges);
+        EXPECT_LT(reader.planned_bytes(), 1u << 20);
+        ReadStack(&memory, &reader, exact, 1);
+      }
+    }
+    memory.Put(stack_.tstate() + field, good);
+  }
+  memory.Put(stack_.chunk() + layout::kChunkPrevious, stack_.chunk());  // a cycle
+  StackReader reader(&memory, GetParam(), &codes_, stack_.tstate(), FakeStack::kNativeId);
+  ReadStack(&memory, &reader, true, 1);
+  EXPECT_EQ(stack_.top(), top);
+}
+
+INSTANTIATE_TEST_SUITE_P(Python, StackReaderTest, EachTable(), TableName);
+
+}  // namespace
+}  // namespace linescope

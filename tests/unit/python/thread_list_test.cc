@@ -1,0 +1,163 @@
+#include "python/thread_list.h"
+
+#include <gmock/gmock.h>
+
+#include "python/runtime.h"
+#include "unit/python/fake_python.h"
+
+namespace linescope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+
+class ThreadListTest : public ::testing::TestWithParam<const layout::Table*> {
+ protected:
+  Address Interpreter(int64_t id) {
+    const layout::Interpreter& at = GetParam()->interpreter;
+    const Address address =
+        python_.Allocate(std::max({at.id, at.next, at.threads_head, at.modules}) + 512);
+    python_.memory().Put(address + at.id, id);
+    python_.memory().Put(address + at.modules, Address{0xabc0});
+    return address;
+  }
+  Address Thread(Address interpreter, int native_id) {
+    const layout::Thread& at = GetParam()->thread;
+    const Address address = python_.Allocate(512);
+    python_.memory().Put(address + at.interpreter, interpreter);
+    python_.memory().Put(address + at.native_id, uint64_t(native_id));
+    python_.memory().Put(address + at.pthread_id, uint64_t(native_id) << 20);
+    return address;
+  }
+  void Link(Address interpreter, std::initializer_list<Address> threads) {
+    Address at = interpreter + GetParam()->interpreter.threads_head;
+    for (const Address thread : threads) {
+      python_.memory().Put(at, thread);
+      at = thread + GetParam()->thread.next;
+    }
+  }
+  void SetHead(Address interpreter) {
+    python_.memory().Put(runtime_ + GetParam()->runtime.interpreters_head, interpreter);
+  }
+  bool Read() { return ReadThreadList(&python_.memory(), *GetParam(), runtime_, &list_); }
+  std::vector<int> NativeIds() {
+    std::vector<int> ids;
+    for (const PythonThread& thread : list_.threads) ids.push_back(thread.native_id);
+    return ids;
+  }
+  RuntimeState Probe() { return ProbeRuntime(&python_.memory(), *GetParam(), runtime_); }
+
+  FakePython python_{GetParam()};
+  Address runtime_ = python_.Allocate(1024);
+  ThreadList list_;
+};
+
+TEST_P(ThreadListTest, ReadsAllInterpretersAndThreads) {
+  const Address first = Interpreter(0), second = Interpreter(1);
+  const Address a = Thread(first, 11), b = Thread(first, 12), c = Thread(second, 13);
+  SetHead(first);
+  python_.memory().Put(first + GetParam()->interpreter.next, second);
+  Link(first, {a, b});
+  Link(second, {c});
+  ASSERT_TRUE(Read());
+  EXPECT_THAT(list_.interpreters,
+              ElementsAre(Field(&PythonInterpreter::id, 0), Field(&PythonInterpreter::id, 1)));
+  EXPECT_EQ(list_.interpreters[0].modules, 0xabc0u);
+  EXPECT_THAT(list_.threads, ElementsAre(PythonThread{a, first, uint64_t{11} << 20, 11},
+                                         PythonThread{b, first, uint64_t{12} << 20, 12},
+                                         PythonThread{c, second, uint64_t{13} << 20, 13}));
+  EXPECT_EQ(Probe(), RuntimeState::kReady);
+}
+
+TEST_P(ThreadListTest, IsEmptyBeforeTheFirstInterpreter) {
+  EXPECT_TRUE(Read());
+  EXPECT_THAT(list_.interpreters, IsEmpty());
+  EXPECT_EQ(Probe(), RuntimeState::kStarting);
+  SetHead(Interpreter(0));
+  EXPECT_TRUE(Read());
+  EXPECT_THAT(list_.threads, IsEmpty());
+  EXPECT_EQ(Probe(), RuntimeState::kStarting);
+}
+
+TEST_P(ThreadListTest, FailsWhenTheRuntimeIsUnreadable) {
+  python_.memory().Unmap(runtime_, 1024);
+  EXPECT_FALSE(Read());
+  EXPECT_EQ(Probe(), RuntimeState::kBad);
+}
+
+TEST_P(ThreadListTest, EndsInCycles) {
+  const Address first = Interpreter(0), second = Interpreter(1);
+  const Address a = Thread(first, 11), b = Thread(first, 12);
+  SetHead(first);
+  Link(first, {a, b, a});
+  python_.memory().Put(first + GetParam()->interpreter.next, second);
+  python_.memory().Put(second + GetParam()->interpreter.next, first);
+  ASSERT_TRUE(Read());
+  EXPECT_EQ(list_.interpreters.size(), 2u);
+  EXPECT_THAT(NativeIds(), ElementsAre(11, 12));
+}
+
+TEST_P(ThreadListTest, EndsAtAFreedThread) {
+  const Address first = Interpreter(0);
+  const Address a = Thread(first, 11), freed = Thread(0x5555'5550, 12), c = Thread(first, 13);
+  SetHead(first);
+  Link(first, {a, freed, c});
+  ASSERT_TRUE(Read());
+  EXPECT_THAT(NativeIds(), ElementsAre(11)) << "what a freed state names is not to be trusted";
+  const Address unmapped = 0x7000'0000;
+  Link(first, {a});
+  python_.memory().Put(a + GetParam()->thread.next, unmapped);
+  ASSERT_TRUE(Read());
+  EXPECT_THAT(NativeIds(), ElementsAre(11));
+  python_.memory().Put(a + GetParam()->thread.next, Address{0x7001});
+  ASSERT_TRUE(Read());
+  EXPECT_THAT(NativeIds(), ElementsAre(11));
+}
+
+TEST_P(ThreadListTest, LeavesOutThreadsThatHaveNotBegun) {
+  const Address first = Interpreter(0);
+  SetHead(first);
+  Link(first, {Thread(first, 0), Thread(first, 12)});
+  ASSERT_TRUE(Read());
+  EXPECT_THAT(NativeIds(), ElementsAre(12));
+}
+
+TEST_P(ThreadListTest, ProbingRefusesAnotherInterpretersThread) {
+  const Address first = Interpreter(0);
+  SetHead(first);
+  Link(first, {Thread(first + 16, 11)});
+  EXPECT_EQ(Probe(), RuntimeState::kBad);
+  SetHead(0x1001);
+  EXPECT_EQ(Probe(), RuntimeState::kBad);
+}
+
+TEST_P(ThreadListTest, TellsWhoHoldsTheGil) {
+  const layout::Table& table = *GetParam();
+  const Address first = Interpreter(0);
+  Address holder = 0, locked = 0;
+  if (table.runtime.gil_holder != layout::kNone) {
+    holder = runtime_ + table.runtime.gil_holder;
+    locked = runtime_ + table.runtime.gil_locked;
+  } else {
+    const Address gil = python_.Allocate(64);
+    python_.memory().Put(first + table.interpreter.gil, gil);
+    holder = gil + table.gil.holder;
+    locked = gil + table.gil.locked;
+  }
+  auto read = [&] { return ReadGilHolder(&python_.memory(), table, runtime_, first); };
+  python_.memory().Put(holder, Address{0x4440});
+  python_.memory().Put(locked, int32_t{1});
+  EXPECT_EQ(read(), 0x4440u);
+  python_.memory().Put(locked, int32_t{0});
+  EXPECT_EQ(read(), 0u) << "the last holder is not the holder";
+  python_.memory().Put(locked, int32_t{-1});
+  EXPECT_EQ(read(), 0u) << "not made yet";
+  python_.memory().FailWith(ESRCH);
+  EXPECT_EQ(read(), kGilUnknown);
+}
+
+INSTANTIATE_TEST_SUITE_P(Python, ThreadListTest, EachTable(), TableName);
+
+}  // namespace
+}  // namespace linescope
