@@ -1,0 +1,57 @@
+// Records a tape: tape_record PID OUT [SAMPLES]. Stops the target for each sample, so that the
+// exact stacks are true; it runs on for some milliseconds in between and afterwards.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "process/tape.h"
+#include "python/runtime.h"
+#include "tapes/walk.h"
+
+namespace linescope {
+namespace {
+
+// SIGSTOP takes effect some microseconds after it was sent.
+void Stop(int pid) {
+  ::kill(pid, SIGSTOP);
+  ::usleep(20'000);
+}
+
+Status Record(int pid, const char* path, int samples) {
+  LS_TRY(live, OpenRemoteMemory(pid));
+  LS_TRY(runtime, FindRuntime(pid, live.get()));
+  TapeRecorder recorder(*live);
+  Stop(pid);
+  auto table = ReadTable(&recorder, runtime.version, runtime.address);
+  if (table) {
+    for (const auto& [key, value] : WalkStacks(&recorder, *table, runtime.address, samples, [&] {
+           ::kill(pid, SIGCONT);
+           ::usleep(5'000);
+           Stop(pid);
+         })) {
+      recorder.tape().SetFact("walk." + key, value);
+    }
+  }
+  ::kill(pid, SIGCONT);
+  if (!table) return std::unexpected(table.error());
+  recorder.tape().SetFact("python", fmt::format("{:#x}", runtime.version.hex));
+  recorder.tape().SetFact("runtime", fmt::format("{:#x}", runtime.address));
+  recorder.tape().SetFact("samples", std::to_string(samples));
+  return recorder.tape().Save(path);
+}
+
+}  // namespace
+}  // namespace linescope
+
+int main(int argc, char** argv) {
+  if (argc != 3 && argc != 4) {
+    fmt::print(stderr, "usage: tape_record PID OUT [SAMPLES]\n");
+    return 2;
+  }
+  const auto status =
+      linescope::Record(std::atoi(argv[1]), argv[2], argc == 4 ? std::atoi(argv[3]) : 6);
+  if (!status) fmt::print(stderr, "tape_record: {}\n", status.error().what);
+  return status ? 0 : 1;
+}
