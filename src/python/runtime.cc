@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "process/modules.h"
+#include "process/procfs.h"
 
 namespace linescope {
 namespace {
@@ -113,10 +114,33 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
               module.path, kOldestMinor, kNewestMinor);
 }
 
+// Whether the first thread of `interp` is one that the kernel knows in the process. Circular lists
+// of pointers, as an allocator's bins are, pass ProbeInterpreter; this they do not.
+bool HasKernelThread(RemoteMemory* memory, const layout::Table& table, Address interp,
+                     const std::vector<int>& tids) {
+  Address thread = 0;
+  uint64_t native_id = 0;
+  return memory->ReadValue(interp + table.interpreter.threads_head, &thread) && thread != interp &&
+         memory->ReadValue(thread + table.thread.native_id, &native_id) &&
+         std::find(tids.begin(), tids.end(), static_cast<int>(native_id)) != tids.end();
+}
+
+// Ids of the process's threads as the process itself sees them.
+std::vector<int> OwnThreadIds(int pid) {
+  std::vector<int> ids;
+  if (auto tids = ListThreads(pid)) {
+    for (const int tid : *tids) {
+      auto status = ReadStatus(tid);
+      ids.push_back(status && !status->ns_pids.empty() ? status->ns_pids.back() : tid);
+    }
+  }
+  return ids;
+}
+
 // Looks for the runtime in the writable memory of `module` and the anonymous memory right behind it
 // (.bss): the cookie of 3.13+, or a word that leads interpreter -> thread -> interpreter.
 std::optional<PythonRuntime> Scan(const Module& module, const std::vector<Mapping>& maps,
-                                  RemoteMemory* memory) {
+                                  const std::vector<int>& tids, RemoteMemory* memory) {
   std::vector<Mapping> writable;
   for (const Mapping& mapping : module.mappings) {
     if (mapping.writable && mapping.readable) writable.push_back(mapping);
@@ -149,7 +173,10 @@ std::optional<PythonRuntime> Scan(const Module& module, const std::vector<Mappin
         std::memcpy(&interp, block.data() + i, 8);
         if (!PlausiblePointer(interp) || !readable(interp)) continue;
         for (const layout::Table* table : {&layout::kPython311, &layout::kPython312}) {
-          if (ProbeInterpreter(memory, *table, interp) != RuntimeState::kReady) continue;
+          if (ProbeInterpreter(memory, *table, interp) != RuntimeState::kReady ||
+              !HasKernelThread(memory, *table, interp, tids)) {
+            continue;
+          }
           auto runtime = Identify({at + i - table->runtime.interpreters_head, "scan", std::nullopt},
                                   module, memory);
           if (runtime) return *runtime;
@@ -170,7 +197,7 @@ RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Addr
   return ProbeInterpreter(memory, table, interp);
 }
 
-Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory) {
+Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan) {
   LS_TRY(maps, ReadMaps(pid));
   std::vector<Module> modules;
   for (Module& module : GroupModules(maps)) {
@@ -207,8 +234,11 @@ Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory) {
   }
   if (starting) return *starting;
   if (refusal) return std::unexpected(*refusal);
-  for (const Module& module : modules) {
-    if (auto runtime = Scan(module, maps, memory)) return *runtime;
+  if (scan == ScanMemory::kYes) {
+    const std::vector<int> tids = OwnThreadIds(pid);
+    for (const Module& module : modules) {
+      if (auto runtime = Scan(module, maps, tids, memory)) return *runtime;
+    }
   }
   std::string what = fmt::format(
       "process {} runs no Python interpreter that LineScope can find: {} mapped files were "

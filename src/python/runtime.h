@@ -28,8 +28,12 @@ enum class RuntimeState : uint8_t {
 // Follows interpreters.head -> first thread -> its interpreter.
 RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Address runtime);
 
+// Whether FindRuntime may also search writable memory, which can take some ten milliseconds.
+enum class ScanMemory : bool { kNo, kYes };
+
 // kNotPython: no mapped file holds an interpreter (the message lists what was tried); kUnsupported:
 // it does, of a version or kind that we do not read; kGone, kDenied as they come.
-Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory);
+Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory,
+                                  ScanMemory scan = ScanMemory::kYes);
 
 }  // namespace linescope

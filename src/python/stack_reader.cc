@@ -422,6 +422,9 @@ Decision StackReader::DecideExact(int64_t now_ns) {
   if (!EntryIsSet()) return DecideFree(now_ns);
   between_.clear();
   between_raw_.clear();
+  // A chain of garbage may be a circle: remember a frame at each power of two of steps (Brent).
+  Address seen = 0;
+  size_t steps = 0, mark = 1;
   for (Address at = current_frame_; at != 0;) {
     RawFrame raw;
     if (const size_t chunk = ChunkOf(at); chunk != kNoChunk) {
@@ -438,8 +441,12 @@ Decision StackReader::DecideExact(int64_t now_ns) {
       between_.push_back(at);
       between_raw_.push_back(raw);
     }
-    if (raw.previous == at || between_.size() > kMaxFrames) return Decision::kTorn;
+    if (++steps == mark) {
+      mark *= 2;
+      seen = at;
+    }
     at = raw.previous;
+    if (at == seen) return Decision::kTorn;
   }
   if (PushBetween(now_ns)) return Decision::kOk;
   if (table_->thread.cframe_frame == layout::kNone) return Decision::kUnreadable;
@@ -591,6 +598,18 @@ Decision StackReader::DecideFree(int64_t now_ns) {
       break;
     }
     descend(address, generator);
+  }
+  // A living chain ends in an executing frame, or in one that is being pushed or popped. What an
+  // exception unwound looks alive, but does not.
+  if (!next_.empty() && next_raw_.back().stacktop != -1 && next_.back().unit > 0 &&
+      !Dead(next_raw_.back(), *next_.back().code)) {
+    size_t alive = next_.size();
+    while (alive > 0 && next_raw_[alive - 1].stacktop != -1) --alive;
+    if (alive > 0) {
+      next_.resize(alive);
+      next_raw_.resize(alive);
+      next_unchanged_ = std::min(next_unchanged_, alive);
+    }
   }
   return Decision::kOk;
 }

@@ -17,9 +17,11 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kHousekeepingNs = 100 * kMs;
-constexpr int64_t kFlushNs = 250 * kMs;
+// The width of the finest time bucket: a batch belongs into one bucket.
+constexpr int64_t kFlushNs = 100 * kMs;
 constexpr int64_t kVerifyNs = 1000 * kMs;
 constexpr int64_t kNamesNs = 2000 * kMs;
+constexpr int64_t kScanNs = 1000 * kMs;
 // A thread pushed off its CPU so shortly before the tick was pushed off by the sampler itself.
 constexpr int64_t kOwnPreemptionNs = 100'000;
 // Ticks without a single readable thread, after which the interpreter is looked for anew (exec,
@@ -71,6 +73,7 @@ void Sampler::Run() {
   PreferPromptWakeUps();
   batch_begin_ns_ = MonotonicNs();
   search_step_ns_ = kMs / 2;
+  next_scan_ns_ = batch_begin_ns_ + kScanNs;
   if (options_.start_ns > batch_begin_ns_ && !Sleep(options_.start_ns)) {
     Flush(MonotonicNs(), true);
     return;
@@ -120,7 +123,11 @@ bool Sampler::FindInterpreter(int64_t now_ns) {
     runtime_ = std::exchange(options_.runtime, std::nullopt);
   } else if (!runtime_ || now_ns >= next_search_ns_) {
     // Files may be mapped yet, or replaced by an exec: look again, not only probe again.
-    auto found = FindRuntime(options_.pid, memory_.get());
+    // The scan is dear: once it is clear that no file says where the interpreter is.
+    const bool scan = now_ns >= next_scan_ns_;
+    if (scan) next_scan_ns_ = now_ns + kScanNs;
+    auto found =
+        FindRuntime(options_.pid, memory_.get(), scan ? ScanMemory::kYes : ScanMemory::kNo);
     next_search_ns_ = MonotonicNs() + 20 * kMs;
     if (!found) {
       search_error_ = found.error();
@@ -154,7 +161,7 @@ bool Sampler::FindInterpreter(int64_t now_ns) {
     schedule_->Restart(now_ns);
   }
   next_house_ns_ = now_ns + kHousekeepingNs;
-  next_flush_ns_ = now_ns + kFlushNs;
+  next_flush_ns_ = now_ns + kFlushNs - (now_ns - options_.run_start_ns) % kFlushNs;
   next_verify_ns_ = now_ns + kVerifyNs;
   next_names_ns_ = now_ns + kHousekeepingNs;
   bad_ticks_ = 0;
@@ -469,7 +476,8 @@ void Sampler::Calibrate(int64_t now_ns) {
 }
 
 void Sampler::Flush(int64_t now_ns, bool force) {
-  next_flush_ns_ = now_ns + kFlushNs;
+  // At multiples of kFlushNs since the start of the run.
+  next_flush_ns_ = now_ns + kFlushNs - (now_ns - options_.run_start_ns) % kFlushNs;
   if (!force && !queue_->HasRoom()) return;
   Calibrate(now_ns);
   Batch batch;

@@ -32,7 +32,8 @@ class Sampler {
     Consistency consistency = Consistency::kAuto;
     // When the interpreter is known already (attach); otherwise it is looked for until it appears.
     std::optional<PythonRuntime> runtime;
-    int64_t start_ns = 0;  // CLOCK_MONOTONIC: no sample is due before
+    int64_t run_start_ns = 0;  // CLOCK_MONOTONIC: time 0 of the profile
+    int64_t start_ns = 0;      // CLOCK_MONOTONIC: no sample is due before
   };
 
   Sampler(Options options, std::unique_ptr<RemoteMemory> memory, BatchQueue* queue);
@@ -103,7 +104,7 @@ class Sampler {
   std::optional<PythonRuntime> runtime_;
   bool ready_ = false;
   bool ever_ready_ = false;
-  int64_t next_search_ns_ = 0;
+  int64_t next_search_ns_ = 0, next_scan_ns_ = 0;
   int64_t search_step_ns_ = 0;
   std::optional<Error> search_error_;  // of the last search, as long as nothing was found
   std::unique_ptr<CodeCache> codes_;

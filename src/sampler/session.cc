@@ -26,6 +26,8 @@ constexpr int64_t kForwardGraceNs = 150 * kMs;
 // An interpreter that is only being loaded gets so much time to appear when attaching.
 constexpr int64_t kAttachPatienceNs = 2000 * kMs;
 constexpr int kPollMs = 100;
+// What was collected is on disk within a second.
+constexpr int64_t kCommitNs = 500 * kMs;
 
 // What is being profiled: a child of ours, or somebody else's process.
 class TargetProcess {
@@ -155,7 +157,7 @@ class Run {
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Sampler> sampler_;
   std::vector<Forward> forwards_;
-  int64_t start_ns_ = 0;
+  int64_t start_ns_ = 0, next_commit_ns_ = 0;
   std::optional<int64_t> until_ns_;
   bool stopped_by_user_ = false;
   Status store_ = {};
@@ -214,7 +216,9 @@ void Run::ForwardDue(int64_t now_ns) {
 void Run::Store(bool last) {
   const std::vector<Batch> batches = queue_.TakeAll();
   for (const Batch& batch : batches) recorder_->Apply(batch);
-  if (batches.empty() && !last) return;
+  const int64_t now = MonotonicNs();
+  if (!last && now < next_commit_ns_) return;
+  next_commit_ns_ = now + kCommitNs;
   Status committed = writer_->Commit();
   if (committed) {
     store_ = {};
@@ -248,6 +252,7 @@ Result<SessionResult> Run::Go() {
                                    .rate_hz = options_.rate_hz,
                                    .consistency = options_.consistency,
                                    .runtime = runtime_,
+                                   .run_start_ns = start_ns_,
                                    .start_ns = start_ns_ + delay_ns};
   sampler_ = std::make_unique<Sampler>(std::move(sampler_options), std::move(memory_), &queue_);
   if (options_.duration_s) {

@@ -2,6 +2,7 @@
 import json
 import os
 import pwd
+import select
 import signal
 import subprocess
 import time
@@ -94,24 +95,21 @@ class Attach(Case):
     def test_stop_mode(self, python):
         """Stopping mode loses no signal and leaves nobody stopped."""
         target = self.target(SPIN + """
-got = []
-signal.signal(signal.SIGUSR1, lambda *a: got.append(1))
+signal.signal(signal.SIGUSR1, lambda *a: print('got', flush=True))
 print('ready', flush=True)
-while not os.path.exists('enough'):
-    hot(0.05)
-print(len(got), flush=True)
+hot(60)
 """, python)
         process = self.start([LINESCOPE, "attach", "--pid", str(target.pid), "--duration", "1.5", "--rate", "200", "--consistency", "stop",
                               "--profile", "p.linescope", "-o", "out.collapsed", "--display", "none"])
         time.sleep(0.4)
         for _ in range(20):
+            # One after the other: two of a kind that are pending at once are one, with or without us.
             os.kill(target.pid, signal.SIGUSR1)
-            time.sleep(0.03)
+            self.assertTrue(select.select([target.stdout], [], [], 10)[0], "a signal was lost")
+            self.assertEqual(target.stdout.readline(), b"got\n")
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, err)
-        (self.folder / "enough").touch()
-        self.assertEqual(target.stdout.readline(), b"20\n")
-        (self.folder / "enough").unlink()
+        self.assertTrue(alive(target.pid))
         self.assertIn("hot", {f["name"] for f in self.stats()["functions"]})
 
 
@@ -172,7 +170,7 @@ class Refusals(Case):
         done = subprocess.run([binary, "attach", "--pid", str(target.pid)], capture_output=True, cwd=self.folder, preexec_fn=demote,
                               check=False, text=True)
         self.assertNotIn(done.returncode, (0, 1, 2))
-        self.assertRegex(done.stderr, "another user|root|permission|may not")
+        self.assertRegex(done.stderr, "belongs to user 0.*sudo")
         self.assertTrue(alive(target.pid))
 
     def test_unsupported_version(self):

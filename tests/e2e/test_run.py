@@ -290,7 +290,7 @@ hot(60)
         process, pid = self.begin("hot(6)\nopen('done', 'w').close()")
         time.sleep(3)
         process.kill()
-        process.communicate()
+        process.wait()  # not for its pipes: the program holds them still
         self.assertTrue(alive(pid))
         stats = self.stats()
         self.assertEqual(stats["run"]["state"], "interrupted")
