@@ -9,6 +9,7 @@
 #include "cli/environment.h"
 #include "cli/exit_codes.h"
 #include "cli/figures.h"
+#include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/record.h"
 #include "cli/settings.h"
@@ -90,35 +91,25 @@ Target DescribeTarget(int pid) {
 
 int AttachMain(const Arguments& arguments) {
   Recording recording;
-  int pid = 0;
+  std::optional<int> pid;
   std::string name;
   CLI::App app("", "attach");
-  CLI::Option* pid_option = app.add_option_function<std::string>(
-      "--pid",
-      [&pid](const std::string& text) {
-        const auto number = ParsePid(text);
-        if (!number)
-          throw CLI::ValidationError(
-              fmt::format("--pid: '{}' is not a process id", Printable(text)),
-              CLI::ExitCodes::ValidationError);
-        pid = *number;
-      },
-      "the process's id");
-  pid_option->type_name("PID")->group("Process");
-  CLI::Option* name_option = app.add_option(
-      "--name", name, "the one process whose command line this regular expression is found in");
-  name_option->type_name("PATTERN")->group("Process");
+  AddPid(app, {"--pid", "PID", "the process's id", "Process"}, &pid);
+  AddText(app,
+          {"--name", "PATTERN",
+           "the one process whose command line this regular expression is found in", "Process"},
+          &name);
   AddCollectOptions(app, &recording.collect);
   AddResultOptions(app, &recording.results);
   AddHelpOption(app);
   if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
-  if (pid_option->count() + name_option->count() != 1)
+  if (pid.has_value() == !name.empty())
     return ReportUsageError("attach", "name the process with either --pid or --name");
   const auto settings = LoadSettings(app, std::filesystem::current_path(), ProcessEnv);
   if (!settings) return ReportUsageError("attach", settings.error().what);
   if (recording.results.verbose && *settings)
     PrintNote("settings: " + Printable((*settings)->string()));
-  if (name_option->count() > 0) {
+  if (!pid) {
     const auto picked = PickByName(name);
     if (!picked) {
       PrintError(picked.error().what);
@@ -127,14 +118,14 @@ int AttachMain(const Arguments& arguments) {
     pid = *picked;
   }
 
-  const Target target = DescribeTarget(pid);
+  const Target target = DescribeTarget(*pid);
   recording.pid = pid;
   recording.shown_command = target.typed;
-  recording.name = std::to_string(pid);
-  recording.title = target.name.empty() ? fmt::format("pid {}", pid)
-                                        : fmt::format("pid {} ({})", pid, target.name);
-  recording.scope.pid = pid;
-  recording.scope.working_directory = ReadWorkingDirectory(pid).value_or("/");
+  recording.name = std::to_string(*pid);
+  recording.title = target.name.empty() ? fmt::format("pid {}", *pid)
+                                        : fmt::format("pid {} ({})", *pid, target.name);
+  recording.scope.pid = *pid;
+  recording.scope.working_directory = ReadWorkingDirectory(*pid).value_or("/");
   recording.scope.script = target.script;
   recording.scope.project_root = recording.collect.project_root;
   recording.scope.includes = recording.collect.includes;

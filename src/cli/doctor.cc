@@ -18,6 +18,7 @@
 #include "cli/doctor_python.h"
 #include "cli/exit_codes.h"
 #include "cli/figures.h"
+#include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
@@ -211,18 +212,7 @@ void ExamineProcess(int pid, Findings& findings) {
 int DoctorMain(const Arguments& arguments) {
   std::optional<int> pid;
   CLI::App app("", "doctor");
-  app.add_option_function<std::string>(
-         "--pid",
-         [&pid](const std::string& text) {
-           pid = ParsePid(text);
-           if (!pid)
-             throw CLI::ValidationError(
-                 fmt::format("--pid: '{}' is not a process id", Printable(text)),
-                 CLI::ExitCodes::ValidationError);
-         },
-         "a process that shall be profiled")
-      ->type_name("PID")
-      ->group("Options");
+  AddPid(app, {"--pid", "PID", "a process that shall be profiled", "Options"}, &pid);
   AddHelpOption(app);
   if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
 

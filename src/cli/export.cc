@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/open_profile.h"
+#include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
@@ -36,13 +37,12 @@ int ExportMain(const Arguments& arguments) {
   std::string profile_path, output, format_name;
   CLI::App app("", "export");
   app.add_option("PROFILE", profile_path, "a .linescope file")->required();
-  app.add_option("-f,--format", format_name,
-                 "collapsed or html; default: what the output's ending says")
-      ->type_name("FORMAT")
-      ->group("Options");
-  app.add_option("-o,--output", output, "where to write; default: to standard output")
-      ->type_name("FILE")
-      ->group("Options");
+  AddText(app,
+          {"-f,--format", "FORMAT", "collapsed or html; default: what the output's ending says",
+           "Options"},
+          &format_name);
+  AddText(app, {"-o,--output", "FILE", "where to write; default: to standard output", "Options"},
+          &output);
   AddHelpOption(app);
   if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
   if (format_name.empty() && output.empty())

@@ -46,11 +46,4 @@ void AddHelpOption(CLI::App& app);
 const char* ConsistencyName(Consistency consistency);
 const char* ModeName(Mode mode);
 
-// A positive process id; nullopt for anything else.
-std::optional<int> ParsePid(const std::string& text);
-
-// Seconds in "90", "1.5", "250ms", "10s", "2m", "1h"; nullopt for anything else and for negative
-// ones.
-std::optional<double> ParseSeconds(const std::string& text);
-
 }  // namespace linescope

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/open_profile.h"
+#include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
@@ -28,12 +29,11 @@ int ReportMain(const Arguments& arguments) {
   bool open = false;
   CLI::App app("", "report");
   app.add_option("PROFILE", profile_path, "a .linescope file")->required();
-  app.add_option("-o,--output", output,
-                 "where to write; default: beside the profile, ending in .html")
-      ->type_name("FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->group("Options");
-  app.add_flag("--open", open, "open it in the browser")->group("Options");
+  AddText(app,
+          {"-o,--output", "FILE", "where to write; default: beside the profile, ending in .html",
+           "Options"},
+          &output);
+  AddFlag(app, {"--open", "", "open it in the browser", "Options"}, &open);
   AddHelpOption(app);
   if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
   if (output.empty())

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/figures.h"
+#include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/record.h"
 #include "cli/settings.h"
@@ -93,13 +94,12 @@ int RunMain(const Arguments& arguments) {
   CLI::App app("", "run");
   AddCollectOptions(app, &recording.collect);
   AddResultOptions(app, &recording.results);
-  app.add_option("--python", python,
-                 "the interpreter, or its virtual environment's folder; default: the active "
-                 "environment's, else python3 on "
-                 "PATH; not for -- PROGRAM")
-      ->type_name("FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->group("Other");
+  AddText(app,
+          {"--python", "FILE",
+           "the interpreter, or its virtual environment's folder; default: the active "
+           "environment's, else python3 on PATH; not for -- PROGRAM",
+           "Other"},
+          &python);
   AddHelpOption(app);
 
   const std::vector<std::string> last_options = {"-m", "-c"};

@@ -11,6 +11,7 @@
 #include "cli/figures.h"
 #include "cli/hot_tables.h"
 #include "cli/open_profile.h"
+#include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/stats_json.h"
 #include "cli/terminal.h"
@@ -31,52 +32,32 @@ library code out, --by total includes everything that is called.)",
   linescope stats linescope-app.linescope --json | jq '.lines[0]')"};
 
 constexpr size_t kDefaultLimit = 10;
+constexpr char kOptions[] = "Options";
 
 struct StatsOptions {
   std::string profile;
   RankOptions rank;
+  bool all = false;
   bool json = false;
 };
 
 void AddStatsOptions(CLI::App& app, StatsOptions* options) {
   app.add_option("PROFILE", options->profile, "a .linescope file")->required();
-  app.add_option_function<std::string>(
-         "-n,--limit",
-         [options](const std::string& text) {
-           size_t limit = 0;
-           const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
-           if (error != std::errc() || end != text.data() + text.size() || limit == 0)
-             throw CLI::ValidationError(
-                 fmt::format("--limit: '{}' is not a number from 1 on", Printable(text)),
-                 CLI::ExitCodes::ValidationError);
-           options->rank.limit = limit;
-         },
-         "how many lines and functions (default 10; with --json all)")
-      ->type_name("N")
-      ->group("Options");
-  app.add_option_function<std::string>(
-         "--by",
-         [options](const std::string& text) {
-           if (text == "time") {
-             options->rank.by = RankBy::kProject;
-           } else if (text == "self") {
-             options->rank.by = RankBy::kSelf;
-           } else if (text == "total") {
-             options->rank.by = RankBy::kInclusive;
-           } else {
-             throw CLI::ValidationError(
-                 fmt::format("--by: '{}' is not one of time|self|total", Printable(text)),
-                 CLI::ExitCodes::ValidationError);
-           }
-         },
-         "what they are ranked by: time (the default), self or total")
-      ->type_name("time|self|total")
-      ->group("Options");
-  app.add_flag_function(
-         "-a,--all", [options](int64_t) { options->rank.project_only = false; },
-         "library code too, not only your own")
-      ->group("Options");
-  app.add_flag("--json", options->json, "everything as JSON, for programs")->group("Options");
+  AddValue(
+      app,
+      {"-n,--limit", "N", "how many lines and functions (default 10; with --json all)", kOptions},
+      [options](const std::string& text) -> std::string {
+        const char* last = text.data() + text.size();
+        const auto [end, error] = std::from_chars(text.data(), last, options->rank.limit);
+        const bool number = error == std::errc() && end == last && options->rank.limit > 0;
+        return number ? "" : "is not a number from 1 on";
+      });
+  AddChoice<RankBy>(
+      app, {"--by", "", "what they are ranked by: time (the default), self or total", kOptions},
+      {{"time", RankBy::kProject}, {"self", RankBy::kSelf}, {"total", RankBy::kInclusive}},
+      &options->rank.by);
+  AddFlag(app, {"-a,--all", "", "library code too, not only your own", kOptions}, &options->all);
+  AddFlag(app, {"--json", "", "everything as JSON, for programs", kOptions}, &options->json);
   AddHelpOption(app);
 }
 
@@ -116,6 +97,7 @@ int StatsMain(const Arguments& arguments) {
   CLI::App app("", "stats");
   AddStatsOptions(app, &options);
   if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
+  options.rank.project_only = !options.all;
   if (!options.json && options.rank.limit == SIZE_MAX) options.rank.limit = kDefaultLimit;
   auto opened = OpenProfile(options.profile);
   if (!opened) {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_codes.h"
+#include "cli/option_types.h"
 #include "cli/options.h"
 
 namespace linescope {
