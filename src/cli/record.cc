@@ -236,7 +236,7 @@ int Record(const Recording& recording) {
 
   Results results;
   if (!session->store) {
-    PrintError(session->store.error().what);
+    PrintError(session->store.error().what + "; the profile holds what was stored until then");
     results.complete = false;
   }
   std::optional<Profile> profile;
