@@ -146,6 +146,23 @@ Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* tabl
   table->objects.str_compact = table->objects.str_ascii + 16;  // utf8_length, utf8
   take(kDictKeys, kSmall, &table->objects.dict_keys);
   take(kDictValues, kSmall, &table->objects.dict_values);
+  // Readers fetch a frame or a code object up to `locals` or `bytecode`, a str up to its data, and
+  // a thread's words from `current_frame` to `limit`: the fields must lie in there.
+  auto inside = [&](uint32_t end, std::initializer_list<uint32_t> fields) {
+    for (const uint32_t field : fields) plausible = plausible && field + 8 <= end;
+  };
+  const layout::Frame& frame = table->frame;
+  inside(frame.locals, {frame.code, frame.previous, frame.instr, frame.stacktop});
+  plausible = plausible && frame.owner < frame.locals;
+  const layout::Code& code = table->code;
+  inside(code.bytecode, {code.file, code.name, code.qualname, code.linetable, code.first_line,
+                         code.nlocalsplus, code.stacksize, code.framesize, code.version,
+                         code.first_traceable, table->objects.type, table->objects.var_size});
+  inside(table->objects.str_ascii, {table->objects.str_length, table->objects.str_state});
+  const layout::Thread& thread = table->thread;
+  inside(thread.limit, {thread.current_frame, thread.native_id, thread.chunk});
+  plausible =
+      plausible && thread.native_id >= thread.current_frame && thread.chunk >= thread.current_frame;
   if (!plausible) {
     return Fail(ErrorCode::kCorrupt, "the interpreter's table of offsets holds impossible values");
   }

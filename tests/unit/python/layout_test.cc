@@ -43,6 +43,7 @@ class DebugOffsetsTest : public ::testing::Test {
     Put(1, 0x030d00f0);
     // Every offset its own number, so that a mixed-up field shows.
     for (size_t i = 3; i < bytes_.size() / 8; ++i) Put(i, i * 8);
+    Put(33, 70);  // a frame's owner: before its locals
   }
   void Put(size_t word, uint64_t value) { std::memcpy(bytes_.data() + word * 8, &value, 8); }
 
@@ -71,7 +72,7 @@ TEST_F(DebugOffsetsTest, TakesTheRuntimesOwnNumbers) {
   EXPECT_EQ(table_.thread.current_frame, 23u * 8);
   EXPECT_EQ(table_.thread.top, table_.thread.chunk + 8);
   EXPECT_EQ(table_.thread.limit, table_.thread.chunk + 16);
-  EXPECT_EQ(table_.frame.owner, 33u * 8);
+  EXPECT_EQ(table_.frame.owner, 70u);
   EXPECT_EQ(table_.code.bytecode, 43u * 8);
   EXPECT_EQ(table_.objects.str_ascii, 70u * 8);
   EXPECT_EQ(table_.frame.is_entry, layout::kNone);
@@ -87,6 +88,20 @@ TEST_F(DebugOffsetsTest, RefusesImpossibleNumbers) {
     EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
     bytes_ = good;
   }
+}
+
+TEST_F(DebugOffsetsTest, RefusesFieldsOutsideWhatIsRead) {
+  // Frame: executable, instruction and owner beyond the locals; code: name beyond the bytecode;
+  // thread: native id before the frame; str: length beyond the data.
+  for (const auto& [word, value] : std::vector<std::pair<size_t, uint64_t>>{
+           {30, 256}, {31, 248}, {33, 256}, {36, 344}, {25, 8}, {69, 560}}) {
+    SCOPED_TRACE(word);
+    const std::vector<std::byte> good = bytes_;
+    Put(word, value);
+    EXPECT_FALSE(ApplyDebugOffsets(bytes_, &table_));
+    bytes_ = good;
+  }
+  EXPECT_TRUE(ApplyDebugOffsets(bytes_, &table_));
 }
 
 TEST_F(DebugOffsetsTest, RefusesOtherVersionsAndShortTables) {
