@@ -51,9 +51,10 @@ for thread in threads + [materialised, replaced, late, gone]:
     thread.daemon = True
     thread.start()
 threads[9].name = "renamed"
-threading.Thread(target=print, args=("",), name="finished").start()
+finished = threading.Thread(target=int, name="finished")
+finished.start()
+finished.join()
 for ident, thread in list(threading._active.items()):
-    if thread.name != "finished":
-        print(ident, thread.name.encode().hex(), flush=True)
+    print(ident, thread.name.encode().hex(), flush=True)
 print("ready", flush=True)
 os.read(0, 1)

@@ -43,7 +43,11 @@ class DebugOffsetsTest : public ::testing::Test {
     Put(1, 0x030d00f0);
     // Every offset its own number, so that a mixed-up field shows.
     for (size_t i = 3; i < bytes_.size() / 8; ++i) Put(i, i * 8);
-    Put(33, 70);  // a frame's owner: before its locals
+    // Inside what is read with them: a frame's instruction and owner, an object's type and size.
+    Put(31, 72);
+    Put(33, 70);
+    Put(45, 8);
+    Put(65, 16);
   }
   void Put(size_t word, uint64_t value) { std::memcpy(bytes_.data() + word * 8, &value, 8); }
 
