@@ -27,7 +27,8 @@ CodeCache::CodeCache(RemoteMemory* memory, const layout::Table* table, CodeId fi
       header_size_(table->code.bytecode),
       slots_(1024),
       mask_(1023),
-      bad_(kBadSlots) {}
+      bad_(kBadSlots),
+      verify_buffer_(header_size_) {}
 
 Code* CodeCache::Load(Address address, int64_t now_ns) {
   if (Code* code = Find(address)) return code;
@@ -44,6 +45,7 @@ Code* CodeCache::Load(Address address, int64_t now_ns) {
   Code* raw = code.get();
   codes_.push_back(std::move(code));
   Insert(address, raw);
+  has_dynamic_ |= raw->dynamic;
   return raw;
 }
 
@@ -140,10 +142,16 @@ void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const
 }
 
 bool CodeCache::Verify(Code* code, int64_t now_ns) {
-  std::byte header[256];
-  if (header_size_ > sizeof header ||
-      !objects_.memory().ReadExact(code->address, header, header_size_) ||
-      FingerprintOf(header) != code->fingerprint) {
+  std::vector<std::byte>& header = verify_buffer_;
+  if (objects_.memory().ReadExact(code->address, header.data(), header_size_)) {
+    return VerifyFrom(header.data(), code, now_ns);
+  }
+  Erase(code->address);
+  return false;
+}
+
+bool CodeCache::VerifyFrom(const std::byte* header, Code* code, int64_t now_ns) {
+  if (FingerprintOf(header) != code->fingerprint) {
     Erase(code->address);
     return false;
   }
@@ -172,12 +180,7 @@ size_t CodeCache::VerifyAll(int64_t now_ns, int64_t older_than_ns) {
     }
     for (size_t i = 0; i < count; ++i) {
       Code* code = due[from + i];
-      if (FingerprintOf(bytes.data() + i * header_size_) == code->fingerprint) {
-        code->verified_ns = now_ns;
-      } else {
-        Erase(code->address);
-        ++forgotten;
-      }
+      forgotten += VerifyFrom(bytes.data() + i * header_size_, due[from + i], now_ns) ? 0 : 1;
     }
   }
   return forgotten;
@@ -207,6 +210,7 @@ void CodeCache::Erase(Address address) {
   }
   slots_[slot] = {};
   --used_;
+  ++generation_;
   // Linear probing without tombstones: move up what would no longer be found.
   for (size_t next = (slot + 1) & mask_; slots_[next].address != 0; next = (next + 1) & mask_) {
     const Slot moved = slots_[next];

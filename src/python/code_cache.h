@@ -84,6 +84,15 @@ class CodeCache {
 
   // True when `address` still holds what was cached; otherwise forgets the entry. One read.
   bool Verify(Code* code, int64_t now_ns);
+  // The same from bytes read already: `header` are the first header_size() bytes at the code's
+  // address.
+  bool VerifyFrom(const std::byte* header, Code* code, int64_t now_ns);
+  [[nodiscard]] size_t header_size() const { return header_size_; }
+  // Moves whenever an entry is forgotten: what was concluded from entries has to be looked at
+  // again.
+  [[nodiscard]] uint64_t generation() const { return generation_; }
+  // Whether any code that is not from a file was ever loaded.
+  [[nodiscard]] bool has_dynamic() const { return has_dynamic_; }
   // Verifies every entry not verified since `older_than_ns`, in batches; returns how many were
   // forgotten.
   size_t VerifyAll(int64_t now_ns, int64_t older_than_ns);
@@ -117,7 +126,10 @@ class CodeCache {
   Address code_type_ = 0;  // address of PyCode_Type, learnt from the first good object
   std::vector<Slot> slots_;
   size_t mask_ = 0, used_ = 0;
+  uint64_t generation_ = 0;
+  bool has_dynamic_ = false;
   std::vector<Bad> bad_;
+  std::vector<std::byte> verify_buffer_;
   std::vector<std::unique_ptr<Code>> codes_;
 };
 

@@ -44,6 +44,7 @@ StackReader::StackReader(RemoteMemory* memory, const layout::Table* table, CodeC
 void StackReader::ResetPrediction() {
   known_ = false;
   heap_.clear();
+  dynamic_.clear();
   cframe_ = 0;
 }
 
@@ -114,6 +115,8 @@ void StackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
     add(begin, end - begin);
     i = j;
   }
+  first_dynamic_piece_ = pieces_.size();
+  for (const Code* code : dynamic_) add(code->address, codes_->header_size());
   if (split_)
     rest_piece_ = add(chunks_.front().address,
                       pieces_[newest_piece_].range.address - chunks_.front().address);
@@ -327,6 +330,15 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
   next_raw_.clear();
   next_unchanged_ = 0;
   last_chunk_ = 0;
+  for (size_t i = 0; i < dynamic_.size(); ++i) {
+    codes_->VerifyFrom(bytes + pieces_[first_dynamic_piece_ + i].offset, dynamic_[i], now_ns);
+  }
+  if (codes_->generation() != generation_) {
+    // Equal words need not mean equal frames any more.
+    generation_ = codes_->generation();
+    frames_.clear();
+    raw_.clear();
+  }
   if (known_ && !chunks_.empty()) {
     const Piece& newest = pieces_[newest_piece_];
     const std::byte* data = bytes + newest.offset;
@@ -378,6 +390,7 @@ Decision StackReader::Decide(const std::byte* bytes, bool exact, int64_t now_ns)
     unchanged_ = next_unchanged_;
     frames_.swap(next_);
     raw_.swap(next_raw_);
+    if (codes_->has_dynamic()) CollectDynamic();
   }
   if ((sample_ & 15) == 0 || heap_.size() == kMaxHeap) {
     std::erase_if(heap_, [&](const HeapFrame& frame) {
@@ -413,6 +426,21 @@ bool StackReader::EntryIsSet() {
     raw = Parse(next);
   }
   return false;
+}
+
+// Code that is not from a file comes and goes; new code takes the address of old, and a frame at
+// the same place then has the same words. So its header is read along with the next sample.
+void StackReader::CollectDynamic() {
+  constexpr size_t kMaxDynamic = 32;
+  dynamic_.clear();
+  for (size_t i = frames_.size(); i-- > 0 && dynamic_.size() < kMaxDynamic;) {
+    if (!frames_[i].code->dynamic) continue;
+    Code* code = codes_->Find(frames_[i].code->address);
+    if (code == frames_[i].code &&
+        std::find(dynamic_.begin(), dynamic_.end(), code) == dynamic_.end()) {
+      dynamic_.push_back(code);
+    }
+  }
 }
 
 Decision StackReader::DecideExact(int64_t now_ns) {

@@ -102,6 +102,7 @@ class StackReader {
   bool Refresh();
   bool EntryIsSet();
   Decision DecideExact(int64_t now_ns);
+  void CollectDynamic();
   Decision DecideFree(int64_t now_ns);
 
   // Bytes of [address, address + size) in the image, or nullptr.
@@ -158,6 +159,7 @@ class StackReader {
   };
   std::vector<Piece> pieces_;
   size_t planned_bytes_ = 0;
+  size_t first_dynamic_piece_ = 0;
   size_t words_piece_ = 0, newest_piece_ = 0, rest_piece_ = 0, anchor_piece_ = 0;
   bool split_ = false;
 
@@ -173,6 +175,8 @@ class StackReader {
   std::vector<StackFrame> frames_, next_;
   std::vector<RawFrame> raw_, next_raw_;  // of frames_ and next_: equal words need no second look
   size_t unchanged_ = 0, next_unchanged_ = 0;
+  std::vector<Code*> dynamic_;  // of the stack decided last, to be checked with the next
+  uint64_t generation_ = 0;     // of the cache, when frames_ was decided
   mutable size_t last_chunk_ = 0;
   int attempts_ = 0;  // kAgain answers in a row
 };

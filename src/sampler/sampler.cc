@@ -345,10 +345,7 @@ void Sampler::Tick(int64_t now_ns) {
         any = true;
         break;
       case Decision::kGone:
-        // A thread that has ended owes no sample; one that lives on with another thread state does.
-        if (::syscall(SYS_tgkill, options_.pid, thread->python.native_id, 0) == 0) {
-          Drop(*thread, DropReason::kThreadEnded);
-        }
+        // The thread has ended, or the interpreter has left it: it owed no sample.
         refresh = true;
         break;
       case Decision::kUnreadable:

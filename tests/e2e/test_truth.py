@@ -28,10 +28,12 @@ class Shares(Case):
         self.assertEqual(done.status, 0, done.stderr)
         return done
 
-    # 70, 20 and 10 % of a period of exactly one millisecond, kept by the clock: a fixed cadence of 1 kHz would measure the phase.
+    # 70, 20 and 10 % of a period of exactly one millisecond: a fixed cadence of 1 kHz would measure the phase. The program times
+    # itself, because on a busy machine it does not get what it means to take.
     PERIODIC = """
-        import time
+        import json, time
         now = time.perf_counter_ns
+        spent = {"a": 0, "b": 0, "c": 0}
         def a(end):
             while now() < end: pass
         def b(end):
@@ -42,19 +44,24 @@ class Shares(Case):
             t = now()
             end = t + 4_000_000_000
             while t < end:
-                a(t + 700_000)
-                b(t + 900_000)
-                c(t + 1_000_000)
+                a(t + 700_000); t1 = now()
+                b(t1 + 200_000); t2 = now()
+                c(t + 1_000_000); t3 = now()
+                spent["a"] += t1 - t
+                spent["b"] += t2 - t1
+                spent["c"] += t3 - t2
                 t = now()
         main()
+        print(json.dumps(spent))
     """
 
     def check_periodic(self, python, *options):
-        self.sample(python, self.PERIODIC, *options)
+        done = self.sample(python, self.PERIODIC, *options)
+        truth = json.loads(done.stdout)
         got = shares(self.stacks(), lambda f: f[-1][1] if f and f[-1][1] in "abc" else None)
-        # Four standard deviations of 4000 samples, and a little for what else the machine does.
-        for name, truth in (("a", 0.7), ("b", 0.2), ("c", 0.1)):
-            self.assertAlmostEqual(got[name], truth, delta=0.035, msg=str(got))
+        for name, spent in truth.items():
+            # Five standard deviations of 4000 samples.
+            self.assertAlmostEqual(got[name], spent / sum(truth.values()), delta=0.036, msg="%s %s" % (got, truth))
 
     @each_interpreter
     def test_period_pinned(self, python):
@@ -83,17 +90,16 @@ class Shares(Case):
         def calling_line(frames):
             return next((line for (_, name, line) in frames if name == "main"), None)
         got = shares([s for s in self.stacks() if s[0] and s[0][-1][1] == "work"], calling_line)
-        first = 6
-        for line, truth in ((first + 2, 0.1), (first + 3, 0.3), (first + 5, 0.6)):
-            self.assertAlmostEqual(got.get(line - 1, 0), truth, delta=0.06, msg=str(got))
+        for line, truth in ((8, 0.1), (9, 0.3), (11, 0.6)):
+            self.assertAlmostEqual(got.get(line, 0), truth, delta=0.06, msg=str(got))
 
     @each_interpreter
     def test_cpu_mode_leaves_out_waiting(self, python):
         self.sample(python, """
             import time
             def burn():
-                end = time.perf_counter() + 0.03
-                while time.perf_counter() < end: pass
+                end = time.thread_time() + 0.03
+                while time.thread_time() < end: pass
             def rest():
                 time.sleep(0.03)
             for _ in range(40):
@@ -296,7 +302,8 @@ class Stacks(Case):
         """, "mit Leer zeichen äöü 例.py")
         self.run_and_keep("--", python, script)
         stats = self.stats()
-        self.assertEqual({f["name"] for f in stats["functions"]} - {"<module>"}, {"Größe.мера", "関数"})
+        self.assertEqual(stats["functions"][0]["name"], "Größe.мера")
+        self.assertIn(["<module>", "関数", "Größe.мера"], [[f[1] for f in frames] for frames, _ in self.stacks()])
         self.assertEqual(stats["functions"][0]["file"], script)
 
 
@@ -337,9 +344,8 @@ class Threads(Case):
             for t in threads: t.join()
         """)
         self.run_and_keep("--mode", "cpu", "--", python, script)
-        totals = {f["name"]: f["total_ns"] for f in self.stats()["functions"]}
-        share = totals["three"] / (totals["three"] + totals["one"])
-        self.assertAlmostEqual(share, 0.75, delta=0.05)
+        got = shares(self.stacks(), lambda frames: next((f[1] for f in frames if f[1] in ("three", "one")), None))
+        self.assertAlmostEqual(got["three"], 0.75, delta=0.05)
 
 
 class Totals(Case):
@@ -355,7 +361,7 @@ class Totals(Case):
         self.assertEqual(db.execute("SELECT sum(count) FROM sample").fetchone()[0], samples)
         self.assertGreaterEqual(samples + dropped, taken - 3)
         self.assertEqual(sum(c for _, c in self.stacks()) , db.execute(
-            "SELECT sum(count) FROM sample WHERE stack IS NOT NULL").fetchone()[0])
+            "SELECT sum(count) FROM sample WHERE stack >= 0").fetchone()[0])
 
 
 if __name__ == "__main__":
