@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace linescope {
 
 std::string FormatNumber(double value) {
@@ -10,7 +12,8 @@ std::string FormatNumber(double value) {
   return text;
 }
 
-std::string ShortPath(const std::string& path, const RunInfo& run) {
+std::string ShortPath(const std::string& name, const RunInfo& run) {
+  const std::string path = std::filesystem::path(name).lexically_normal().string();
   for (const std::string& folder : {run.project_root, run.working_directory}) {
     if (folder.empty() || !path.starts_with(folder)) continue;
     if (folder == "/") return path.substr(1);

@@ -62,6 +62,7 @@ TEST(ShortPath, IsRelativeToTheProject) {
   run.working_directory = "/home/me";
   EXPECT_EQ(ShortPath("/home/me/app/src/a.py", run), "src/a.py");
   EXPECT_EQ(ShortPath("/home/me/b.py", run), "b.py");
+  EXPECT_EQ(ShortPath("/home/me/x/../app//src/a.py", run), "src/a.py");
   EXPECT_EQ(ShortPath("/home/me/apple.py", run), "apple.py");
   EXPECT_EQ(ShortPath("/usr/lib/c.py", run), "/usr/lib/c.py");
 }
