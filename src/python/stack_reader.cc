@@ -268,10 +268,7 @@ bool StackReader::ChainTo(Address from, Address parent) {
   for (Address at = from; at != parent;) {
     if (at == 0 || OnDataStack(at) || between_.size() > kMaxOffStack) return false;
     // Nothing of the thread can be below its first frame's entry marker.
-    if (parent == 0 && at >= c_stack_low_ && at <= c_stack_high_ && c_stack_low_ != 0 &&
-        between_.empty()) {
-      return true;
-    }
+    if (parent == 0 && between_.empty() && OnCStack(at)) return true;
     RawFrame raw;
     if (!HeapAt(at, &raw)) return false;
     if (raw.owner == static_cast<uint8_t>(Owner::kGenerator)) {
@@ -453,7 +450,11 @@ Decision StackReader::DecideExact(int64_t now_ns) {
   // A chain of garbage may be a circle: remember a frame at each power of two of steps (Brent).
   Address seen = 0;
   size_t steps = 0, mark = 1;
+  const Address first_slot = chunks_.empty() ? 0 : chunks_.back().address + layout::kChunkData + 8;
+  bool at_first_slot = false;
   for (Address at = current_frame_; at != 0;) {
+    if (at_first_slot && OnCStack(at)) break;  // the entry marker of the thread's first frame
+    at_first_slot = at == first_slot;
     RawFrame raw;
     if (const size_t chunk = ChunkOf(at); chunk != kNoChunk) {
       const uint64_t offset = at - chunks_[chunk].address;
@@ -486,7 +487,7 @@ Decision StackReader::DecideExact(int64_t now_ns) {
 
 // Generators that run through C leave no trace above the caller: look among those met lately, then
 // at the hint.
-bool StackReader::FindGeneratorAbove(Address parent, Address above, int64_t now_ns,
+bool StackReader::FindGeneratorAbove(Address parent, const RawFrame& above, int64_t now_ns,
                                      Address* address, RawFrame* raw) {
   const uint32_t header = table_->frame.locals;
   auto alive = [&](const RawFrame& frame) {
@@ -509,13 +510,17 @@ bool StackReader::FindGeneratorAbove(Address parent, Address above, int64_t now_
     memory_->ReadValue(cframe_ + table_->thread.cframe_frame, &current_frame_);
   }
   // The caller of what stood last in the slot above, where a generator called it inline.
-  for (const Address candidate : {current_frame_, above}) {
-    if (!PlausiblePointer(candidate) || OnDataStack(candidate)) continue;
+  for (const Address candidate : {current_frame_, above.previous}) {
+    if (!PlausiblePointer(candidate) || OnDataStack(candidate) || OnCStack(candidate)) continue;
+    // A leftover that led nowhere leads nowhere as long as it lies there: no late read for it
+    // again.
+    if (candidate == above.previous && above == rejected_above_) continue;
     *address = candidate;
     if (HeapAt(*address, raw) && alive(*raw) && ChainTo(*address, parent) && !between_.empty()) {
       return PushBetween(now_ns);
     }
   }
+  rejected_above_ = above;
   return false;
 }
 
@@ -622,7 +627,7 @@ Decision StackReader::DecideFree(int64_t now_ns) {
     }
     Address address = 0;
     RawFrame generator;
-    if (!executing || !FindGeneratorAbove(parent, raw.previous, now_ns, &address, &generator)) {
+    if (!executing || !FindGeneratorAbove(parent, raw, now_ns, &address, &generator)) {
       break;
     }
     descend(address, generator);

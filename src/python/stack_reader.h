@@ -112,6 +112,10 @@ class StackReader {
   // Index of the chunk that holds `address`, or kNoChunk.
   [[nodiscard]] size_t ChunkOf(Address address) const;
   [[nodiscard]] bool OnDataStack(Address address) const { return ChunkOf(address) != kNoChunk; }
+  // Between entry markers seen: the C stack, never a generator.
+  [[nodiscard]] bool OnCStack(Address address) const {
+    return c_stack_low_ != 0 && address >= c_stack_low_ && address <= c_stack_high_;
+  }
   [[nodiscard]] RawFrame Parse(const std::byte* at) const;
   // Frame off the data stack; reads it late when it was not predicted and remembers it.
   bool HeapAt(Address address, RawFrame* out);
@@ -132,7 +136,7 @@ class StackReader {
   // is left in `between_`, newest first.
   bool ChainTo(Address from, Address parent);
   bool PushBetween(int64_t now_ns);
-  bool FindGeneratorAbove(Address parent, Address above, int64_t now_ns, Address* address,
+  bool FindGeneratorAbove(Address parent, const RawFrame& above, int64_t now_ns, Address* address,
                           RawFrame* raw);
 
   RemoteMemory* memory_;
@@ -177,6 +181,7 @@ class StackReader {
   size_t unchanged_ = 0, next_unchanged_ = 0;
   std::vector<Code*> dynamic_;  // of the stack decided last, to be checked with the next
   uint64_t generation_ = 0;     // of the cache, when frames_ was decided
+  RawFrame rejected_above_;     // what FindGeneratorAbove found to lead nowhere
   mutable size_t last_chunk_ = 0;
   int attempts_ = 0;  // kAgain answers in a row
 };
