@@ -13,12 +13,15 @@ T Load(const std::byte* at) {
   return value;
 }
 
-// Bytes below and above the predicted top that are read first: about ten frames below, four above.
-// 1 KiB is copied in some 20 ns: the width of the instant.
-constexpr size_t kBelowTop = 1024, kAboveTop = 512;
-// A stack that is not longer than this is read in one range: splitting costs two more ranges (110
-// ns each).
-constexpr size_t kWhole = 2560;
+// A newest chunk that is used up to here is read in one range, up to a little above the highest top
+// of late: 1 KiB is copied in some 20 ns, while a further range costs 110 ns and is another
+// instant.
+constexpr size_t kWhole = 8192;
+constexpr size_t kAboveTop = 512;
+// Of a higher one, so much below the top is read first, then the rest, then the anchor.
+constexpr size_t kBelowTop = 2048;
+// The highest top is forgotten by so much a sample.
+constexpr size_t kHighDecay = 64;
 constexpr size_t kAnchor = 256;
 // Ranges with a smaller gap are merged: 20 ns per KiB against 110 ns per range.
 constexpr size_t kMergeGap = 2048;
@@ -99,9 +102,15 @@ void StackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
   newest_piece_ = SIZE_MAX;
   if (known_ && !chunks_.empty()) {
     const Chunk& newest = chunks_.front();
-    const Address end = std::min<Address>(limit_, top_ + kAboveTop);
-    split_ = !exact && top_ - newest.address > kWhole;
+    const Address start = newest.address + layout::kChunkData;
+    high_ = high_ >= start + kHighDecay && high_ <= limit_ ? high_ - kHighDecay : start;
+    high_ = std::max(high_, top_);
+    if (high_ - newest.address > kWhole) high_ = std::min<Address>(high_, top_ + kBelowTop);
+    const Address end = std::min<Address>(limit_, high_ + kAboveTop);
+    split_ =
+        !exact && end - newest.address > kWhole + kAboveTop && top_ - newest.address > kBelowTop;
     const Address begin = split_ ? (top_ - kBelowTop) & ~Address{7} : newest.address;
+    split_at_ = begin;
     newest_piece_ = add(begin, end - begin);
   }
   // Generators, coroutines and entry markers, neighbours merged.
@@ -601,7 +610,11 @@ Decision StackReader::DecideFree(int64_t now_ns) {
         raw.owner == static_cast<uint8_t>(Owner::kThread) ? CodeOf(raw, now_ns) : nullptr;
     bool accepted = false;
     if (code != nullptr) {
-      if (!executing && raw.previous == parent && CanPush(parent_raw, *parent_code)) {
+      // Of a chunk read in two parts, the lower one is the later instant: a dead frame above says
+      // nothing about it.
+      const bool later = split_ && chunk == 0 && parent < split_at_ && slot >= split_at_;
+      if (!executing && raw.previous == parent && CanPush(parent_raw, *parent_code) &&
+          !(later && Dead(raw, *code))) {
         accepted = true;  // the callee, also if it died within the read
         between_.clear();
         between_raw_.clear();

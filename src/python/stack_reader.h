@@ -166,6 +166,8 @@ class StackReader {
   size_t first_dynamic_piece_ = 0;
   size_t words_piece_ = 0, newest_piece_ = 0, rest_piece_ = 0, anchor_piece_ = 0;
   bool split_ = false;
+  Address split_at_ = 0;  // where the part read first begins
+  Address high_ = 0;      // highest top of late
 
   // The image being decided.
   std::vector<Region> regions_;
