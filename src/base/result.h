@@ -1,6 +1,6 @@
 #pragma once
-// Errors as values. `Error::what` is a sentence for the user: lower case, no full stop, names the thing and the next
-// step; `Error::code` is what callers branch on. No exception crosses a module.
+// Errors as values. `Error::what` is a sentence for the user: lower case, no full stop, names the
+// thing and the next step; `Error::code` is what callers branch on. No exception crosses a module.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -45,17 +45,18 @@ inline std::string ErrnoText(int code = errno) {
 
 #define LS_CONCAT_(a, b) a##b
 #define LS_CONCAT(a, b) LS_CONCAT_(a, b)
-// LS_TRY(name, expression): declares `name` as the value or returns the error from the enclosing function.
+// LS_TRY(name, expression): declares `name` as the value or returns the error from the enclosing
+// function.
 #define LS_TRY(name, expression) LS_TRY_(LS_CONCAT(ls_try_, __LINE__), name, expression)
-#define LS_TRY_(temporary, name, expression)                                   \
-  auto&& temporary = (expression);                                             \
-  if (!temporary) return std::unexpected(std::move(temporary).error());        \
+#define LS_TRY_(temporary, name, expression)                            \
+  auto&& temporary = (expression);                                      \
+  if (!temporary) return std::unexpected(std::move(temporary).error()); \
   auto name = *std::move(temporary)
 // LS_CHECK_OK(expression): returns the error, if any, from the enclosing function.
-#define LS_CHECK_OK(expression)                                                \
-  do {                                                                         \
-    if (auto ls_status = (expression); !ls_status)                             \
-      return std::unexpected(std::move(ls_status).error());                    \
+#define LS_CHECK_OK(expression)                             \
+  do {                                                      \
+    if (auto ls_status = (expression); !ls_status)          \
+      return std::unexpected(std::move(ls_status).error()); \
   } while (false)
 
 }  // namespace linescope

@@ -518,18 +518,18 @@ bool StackReader::FindGeneratorAbove(Address parent, const RawFrame& above, int6
   if (current_frame_ == 0 && cframe_ != 0) {  // the record moved: ask the new one
     memory_->ReadValue(cframe_ + table_->thread.cframe_frame, &current_frame_);
   }
-  // The caller of what stood last in the slot above, where a generator called it inline.
-  for (const Address candidate : {current_frame_, above.previous}) {
-    if (!PlausiblePointer(candidate) || OnDataStack(candidate) || OnCStack(candidate)) continue;
-    // A leftover that led nowhere leads nowhere as long as it lies there: no late read for it
-    // again.
-    if (candidate == above.previous && above == rejected_above_) continue;
+  auto takes = [&](Address candidate) {
+    if (!PlausiblePointer(candidate) || OnDataStack(candidate) || OnCStack(candidate)) return false;
     *address = candidate;
-    if (HeapAt(*address, raw) && alive(*raw) && ChainTo(*address, parent) && !between_.empty()) {
-      return PushBetween(now_ns);
-    }
+    return HeapAt(candidate, raw) && alive(*raw) && ChainTo(candidate, parent) && !between_.empty();
+  };
+  if (takes(current_frame_)) return PushBetween(now_ns);
+  // The caller of what stood last in the slot above, where a generator called it inline. A leftover
+  // that led nowhere leads nowhere as long as it lies there: no late read for it again.
+  if (above != rejected_above_) {
+    if (takes(above.previous)) return PushBetween(now_ns);
+    rejected_above_ = above;
   }
-  rejected_above_ = above;
   return false;
 }
 
@@ -564,6 +564,35 @@ Decision StackReader::DecideFree(int64_t now_ns) {
     const Code* code = CodeOf(raw, now_ns);
     return code != nullptr && Nested(raw, *code, parent);
   };
+
+  // The frames at the root that have not moved since the last sample, all at once: what was
+  // concluded from the same words holds. Not the last one, above which something may stand now.
+  const layout::Frame& field = table_->frame;
+  size_t same = 0;
+  for (; same + 1 < frames_.size(); ++same) {
+    const Address address = frames_[same].address;
+    while (chunk > 0 && address - chunks_[chunk].address >= chunks_[chunk].bytes) {
+      if (!next_chunk()) break;
+    }
+    const uint64_t offset = address - chunks_[chunk].address;
+    if (offset + header > chunks_[chunk].read) break;  // off the data stack, or not read
+    const std::byte* at = chunks_[chunk].data + offset;
+    const RawFrame& raw = raw_[same];
+    if (Load<Address>(at + field.code) != raw.code ||
+        Load<Address>(at + field.previous) != raw.previous ||
+        Load<Address>(at + field.instr) != raw.instr ||
+        Load<int32_t>(at + field.stacktop) != raw.stacktop ||
+        Load<uint8_t>(at + field.owner) != raw.owner) {
+      break;
+    }
+  }
+  if (same > 0) {
+    next_.assign(frames_.begin(), frames_.begin() + static_cast<ptrdiff_t>(same));
+    next_raw_.assign(raw_.begin(), raw_.begin() + static_cast<ptrdiff_t>(same));
+    next_unchanged_ = same;
+    descend(next_.back().address, next_raw_.back());
+    slot = parent + parent_code->frame_bytes;
+  }
 
   for (;;) {
     const bool executing = parent_raw.stacktop == -1;
@@ -651,6 +680,10 @@ Decision StackReader::DecideFree(int64_t now_ns) {
       !Dead(next_raw_.back(), *next_.back().code)) {
     size_t alive = next_.size();
     while (alive > 0 && next_raw_[alive - 1].stacktop != -1) --alive;
+    // Unless the data stack still holds it: then an exception is just unwinding it.
+    if (alive < next_.size() && OnDataStack(next_[alive].address) && top_ > next_[alive].address) {
+      alive = 0;
+    }
     if (alive > 0) {
       next_.resize(alive);
       next_raw_.resize(alive);

@@ -102,7 +102,8 @@ void Sampler::Run() {
   }
   const int64_t now = MonotonicNs();
   if (!ever_ready_ && search_error_ && search_error_->code != ErrorCode::kGone) {
-    diagnostics_.push_back({"warning", "nothing was sampled: " + search_error_->what});
+    diagnostics_.push_back({"warning", "nothing was sampled: " + search_error_->what +
+                                           "; its child processes are not followed"});
   }
   if (ready_) totals_.sampled_ns += now - sampling_since_ns_;
   sampling_since_ns_ = now;

@@ -1,5 +1,5 @@
-// Bytes that claim to be a profile: the reader gives an error or a profile that can be used, whatever
-// they are.
+// Bytes that claim to be a profile: the reader gives an error or a profile that can be used,
+// whatever they are.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -19,6 +19,24 @@ void Stop(int pid) {
   ::usleep(20'000);
 }
 
+// Reads all of every thread's data stack, also what no walk of today asks for: so the tape serves
+// walks that plan their reads differently.
+void ReadWholeStacks(RemoteMemory* memory, const layout::Table& table, Address runtime) {
+  ThreadList list;
+  if (!ReadThreadList(memory, table, runtime, &list)) return;
+  for (const PythonThread& thread : list.threads) {
+    Address chunk = 0;
+    memory->ReadValue(thread.tstate + table.thread.chunk, &chunk);
+    for (int count = 0; chunk != 0 && count < 16; ++count) {
+      Address header[2];  // previous, size
+      if (!memory->ReadValue(chunk, &header) || header[1] > (1 << 20)) break;
+      std::vector<std::byte> bytes(header[1]);
+      memory->ReadExact(chunk, bytes.data(), bytes.size());
+      chunk = header[0];
+    }
+  }
+}
+
 Status Record(int pid, const char* path, int samples) {
   LS_TRY(live, OpenRemoteMemory(pid));
   LS_TRY(runtime, FindRuntime(pid, live.get()));
@@ -26,10 +44,12 @@ Status Record(int pid, const char* path, int samples) {
   Stop(pid);
   auto table = ReadTable(&recorder, runtime.version, runtime.address);
   if (table) {
+    ReadWholeStacks(&recorder, *table, runtime.address);
     for (const auto& [key, value] : WalkStacks(&recorder, *table, runtime.address, samples, [&] {
            ::kill(pid, SIGCONT);
            ::usleep(5'000);
            Stop(pid);
+           ReadWholeStacks(&recorder, *table, runtime.address);
          })) {
       recorder.tape().SetFact("walk." + key, value);
     }

@@ -166,10 +166,11 @@ void CompareDecisions(const Interpreter& python, int count,
   // Left over: the destructors' and generators' first instructions, and code replaced at its
   // address.
   EXPECT_LE(total, count / 250) << text;
-  // These states last for some ten instructions of each call.
-  EXPECT_LT(kinds[Kind::kCallee], count / 8);
-  EXPECT_LT(kinds[Kind::kEntry], count / 25);
-  EXPECT_LT(kinds[Kind::kUnwinding], count / 15);
+  // These states last for some ten instructions of each call; how many calls a stretch of the
+  // program makes depends on where the steps began.
+  EXPECT_LT(kinds[Kind::kCallee], count / 5);
+  EXPECT_LT(kinds[Kind::kEntry], count / 15);
+  EXPECT_LT(kinds[Kind::kUnwinding], count / 6);
 }
 
 TEST_P(StackStep, AgreesAtEveryInstruction) {
