@@ -35,6 +35,7 @@ void Recorder::StartProcess(const PythonFound* python, int64_t now_ns) {
 }
 
 bool Recorder::InProject(const Code& code) {
+  if (code.shim) return false;  // the interpreter's own, filed under no file
   const auto known = files_.find(code.file);
   if (known != files_.end()) return known->second;
   bool in_project = false;
