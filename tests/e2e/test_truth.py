@@ -189,7 +189,8 @@ class Stacks(Case):
         bad, total = self.impossible(at)
         self.assertGreater(total, 500)
         self.assertLessEqual(bad / total, limit, "%d of %d" % (bad, total))
-        self.assertEqual(self.figures(done.stderr)[2], 0, done.stderr)
+        # Next to nothing is rejected: what is short-lived would be lost to it.
+        self.assertLessEqual(self.figures(done.stderr)[2], 0.001 * total, done.stderr)
 
     FAST, MEDIUM = ["return x"], ["for i in range(20):", "    x = (x * 3 + i) & 255", "return x"]
 
