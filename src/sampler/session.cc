@@ -239,7 +239,11 @@ void Run::Loop() {
     ::poll(events, count, TimeoutMs(now));
     while (auto event = signals_->Take()) OnSignal(*event, MonotonicNs());
     Store(false);
-    if (target_->launched()) target_->child().StopWithTarget();
+    // Not while threads are stopped by us: it would take away the notices that the sampler waits
+    // for.
+    if (target_->launched() && options_.consistency != Consistency::kStop) {
+      target_->child().StopWithTarget();
+    }
   }
 }
 

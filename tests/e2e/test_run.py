@@ -312,6 +312,13 @@ hot(60)
         self.assertEqual(status, 2)
         self.whole()
 
+    def test_stop_mode_lets_go(self):
+        """A thousand stops a second, and the program still ends by itself."""
+        process, _ = self.begin("hot(2)\nprint('end', flush=True)\nsys.exit(3)", "--consistency", "stop", "--rate", "1000")
+        status, out, _ = self.finish(process)
+        self.assertEqual((status, out), (3, "end\n"))
+        self.whole()
+
     def test_duration_ends_the_profile_not_the_program(self):
         process, _ = self.begin("hot(1.5)\nprint('end', flush=True)\nsys.exit(3)", "--duration", "0.5")
         status, out, _ = self.finish(process)
