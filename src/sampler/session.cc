@@ -116,16 +116,17 @@ std::string SignalName(int signal) {
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-// "pinned", "free", or how the samples of running threads divide.
+// "pinned", "free", or how the samples of running threads divide. Empty: there were none.
 std::string DescribeConsistency(const SessionOptions& options, const SampleTotals& totals) {
-  const char* exact = options.consistency == Consistency::kStop ? "stopped" : "pinned";
   const uint64_t all = totals.exact + totals.free;
-  if (all == 0 || totals.free == 0) {
-    if (all == 0) return options.consistency == Consistency::kFree ? "free" : "idle";
-    return exact;
-  }
+  if (all == 0) return totals.samples == 0 ? "" : "idle";
+  // Standing still, for the one reason or the other.
+  const char* exact = options.consistency == Consistency::kStop   ? "stopped"
+                      : options.consistency == Consistency::kFree ? "still"
+                                                                  : "pinned";
   const double share = 100.0 * static_cast<double>(totals.exact) / static_cast<double>(all);
   if (share < 0.05) return "free";
+  if (share > 99.95) return exact;
   return fmt::format("{} {:.1f} %, free {:.1f} %", exact, share, 100 - share);
 }
 
