@@ -1,7 +1,7 @@
 """Where the bench keeps what it installs, and the programs it measures.
 
-LINESCOPE names the binary (default: build/release/bin/linescope, else the one on PATH), PEERS_BIN a folder with py-spy,
-austin and mojo2austin. Without PEERS_BIN they are installed by pip into a virtual environment under build/; a peer that
+LINESCOPE names the binary (default: build/release/bin/linescope, else the one on PATH), PEERS_BIN a folder with py-spy
+and austin. Without PEERS_BIN they are installed by pip into a virtual environment under build/; a peer that
 cannot be had is skipped by name.
 """
 import os
@@ -49,7 +49,7 @@ def virtual_environment(name, packages, python=sys.executable):
 
 
 def peers_folder():
-    """The folder of py-spy, austin and mojo2austin, or None."""
+    """The folder of py-spy and austin, or None."""
     if os.environ.get("PEERS_BIN"):
         return pathlib.Path(os.environ["PEERS_BIN"])
     return virtual_environment("peers", PEER_PACKAGES)

@@ -1,7 +1,6 @@
 """Readers of the stacks that profilers write, all to (frames from the root to the leaf, weight)."""
 import collections
 import re
-import subprocess
 
 Frame = collections.namedtuple("Frame", "file name line")
 
@@ -39,9 +38,9 @@ def read_pyspy(path):
             yield [Frame(m.group(2), m.group(1), int(m.group(3) or 0)) for m in matches if m], count
 
 
-def read_austin(path, converter):
+def read_austin(path):
     """One line a sample: the metric at its end is time, so every line weighs one."""
-    text = subprocess.run([converter, path], capture_output=True, text=True, errors="replace", check=True).stdout
-    for line in text.splitlines():
-        if line.startswith("P"):
-            yield [_colons(part) for part in line.rpartition(" ")[0].split(";")[2:]], 1
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            if line.startswith("P"):
+                yield [_colons(part) for part in line.rpartition(" ")[0].split(";")[2:]], 1

@@ -115,10 +115,8 @@ def profilers(consistencies=("auto",)):
             found.append(Profiler(name, _pyspy(str(folder / program), *extra), stacks.read_pyspy, pyspy, stop_after=True))
         else:
             environment.note("bench: %s is missing and left out" % name)
-    if folder and (folder / "austin").exists() and (folder / "mojo2austin").exists():
-        converter = str(folder / "mojo2austin")
-        found.append(Profiler("austin", _austin(str(folder / "austin")), lambda path: stacks.read_austin(path, converter),
-                              _austin_counts))
+    if folder and (folder / "austin").exists():
+        found.append(Profiler("austin", _austin(str(folder / "austin")), stacks.read_austin, _austin_counts))
     else:
         environment.note("bench: austin is missing and left out")
     return found
