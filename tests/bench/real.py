@@ -64,6 +64,7 @@ def measure(program, rounds, python, rate, folder):
     functions, lines = {}, {}
     linescope = [environment.linescope(), "run", "-q", "--display", "none", "--consistency", "auto", "--rate", str(rate), *include,
                  "-o", out + ".collapsed", "--python", python]
+    run([python, work[0], "1"], folder)     # compiles the packages' modules and brings their files into memory
     run([*linescope, *work], folder)
     functions["LineScope"], lines["LineScope"] = shares(stacks.read_linescope(out + ".collapsed"), program)
     reference = str(environment.HERE / "real" / "reference.py")
@@ -74,7 +75,8 @@ def measure(program, rounds, python, rate, folder):
     functions["beside"], _ = shares(measured_part(stacks.read_linescope(out + ".collapsed")), program)
     peers = environment.peers_folder()
     if peers and (peers / "py-spy").exists():
-        run([str(peers / "py-spy"), "record", "-r", "500", "--full-filenames", "-f", "raw", "-o", out + ".raw", "--", python, *work], folder)
+        run([str(peers / "py-spy"), "record", "-r", "500", "--full-filenames", "-f", "raw", "-o", out + ".raw",
+             "--", python, *work], folder)
         functions["py-spy"], lines["py-spy"] = shares(stacks.read_pyspy(out + ".raw"), program)
     else:
         environment.note("bench: py-spy is missing, so the lines of real programs are not compared")
