@@ -164,6 +164,10 @@ size_t CodeCache::VerifyAll(int64_t now_ns, int64_t older_than_ns) {
   for (const Slot& slot : slots_) {
     if (slot.address != 0 && slot.code->verified_ns < older_than_ns) due.push_back(slot.code);
   }
+  return VerifyEach(due, now_ns);
+}
+
+size_t CodeCache::VerifyEach(std::span<Code* const> due, int64_t now_ns) {
   constexpr size_t kBatch = 256;
   std::vector<RemoteRange> ranges;
   std::vector<std::byte> bytes(kBatch * header_size_);
@@ -179,7 +183,6 @@ size_t CodeCache::VerifyAll(int64_t now_ns, int64_t older_than_ns) {
       continue;
     }
     for (size_t i = 0; i < count; ++i) {
-      Code* code = due[from + i];
       forgotten += VerifyFrom(bytes.data() + i * header_size_, due[from + i], now_ns) ? 0 : 1;
     }
   }

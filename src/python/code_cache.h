@@ -2,6 +2,7 @@
 // Code objects by address: read once, checked for reuse of the address.
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ struct Code {
   int32_t nlocalsplus = 0;
   uint32_t first_traceable = 0;  // units before it belong to no line yet: the frame is incomplete
   int32_t first_line = 0;
-  bool shim = false;     // the interpreter's own trampoline: no frame that a user knows
-  bool dynamic = false;  // not from a file: checked more often
+  bool shim = false;       // the interpreter's own trampoline: no frame that a user knows
+  bool transient = false;  // body of a module or class: freed when it has run
+  bool dynamic = false;    // not from a file: checked more often
   std::string file, name, qualified_name;
 
   std::vector<int32_t> lines;  // per unit; kNoLine where there is none
@@ -96,6 +98,8 @@ class CodeCache {
   // Verifies every entry not verified since `older_than_ns`, in batches; returns how many were
   // forgotten.
   size_t VerifyAll(int64_t now_ns, int64_t older_than_ns);
+  // The same for `codes`, which must be entries of this cache.
+  size_t VerifyEach(std::span<Code* const> codes, int64_t now_ns);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Code>>& all() const { return codes_; }
 

@@ -61,6 +61,7 @@ struct Generator {
   uint32_t frame;  // gi_iframe, the frame inside the generator object
 };
 struct Code {
+  uint32_t flags;  // co_flags
   uint32_t file, name, qualname, linetable, first_line, nlocalsplus, stacksize;
   uint32_t framesize;  // 3.12+, in words
   uint32_t version;    // 3.12+

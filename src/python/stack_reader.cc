@@ -34,6 +34,11 @@ constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;
 constexpr size_t kMaxOffStack = 1 << 20;
 constexpr size_t kMaxFrames = 1 << 24;
 
+// Whether [offset, offset + size) lies within `bytes`; no sum that garbage could wrap.
+bool Fits(uint64_t offset, uint64_t size, uint64_t bytes) {
+  return size <= bytes && offset <= bytes - size;
+}
+
 bool PlausiblePointer(Address address) {
   return address >= 4096 && (address & 7) == 0 && address >> 47 == 0;
 }
@@ -137,7 +142,7 @@ void StackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
 
 const std::byte* StackReader::At(Address address, size_t size) const {
   for (const Region& region : regions_) {
-    if (address >= region.begin && address + size <= region.end) {
+    if (Fits(address - region.begin, size, region.end - region.begin)) {
       return region.data + (address - region.begin);
     }
   }
@@ -231,11 +236,12 @@ bool StackReader::Push(Address address, const RawFrame& raw, int64_t now_ns) {
   const bool was_here =
       i < frames_.size() && frames_[i].address == address && frames_[i].code == code;
   if (!was_here) {
-    // Another frame stood here: the address may hold a new code object by now. Dynamic code is
-    // checked each time, code from files when it was not checked lately.
-    constexpr int64_t kTrusted = 200'000'000;
+    // Another frame stood here: the address may hold a new code object by now. Code that comes and
+    // goes is checked each time, other code when it was not checked lately.
+    constexpr int64_t kTrusted = 50'000'000;
     const int64_t age = now_ns - code->verified_ns;
-    if ((age > kTrusted || (code->dynamic && age != 0)) && !codes_->Verify(code, now_ns)) {
+    const bool comes_and_goes = code->dynamic || code->transient;
+    if ((age > kTrusted || (comes_and_goes && age != 0)) && !codes_->Verify(code, now_ns)) {
       code = CodeOf(raw, now_ns);
       if (code == nullptr) return false;
     }
@@ -467,8 +473,9 @@ Decision StackReader::DecideExact(int64_t now_ns) {
     RawFrame raw;
     if (const size_t chunk = ChunkOf(at); chunk != kNoChunk) {
       const uint64_t offset = at - chunks_[chunk].address;
-      const std::byte* bytes = offset + header <= chunks_[chunk].read ? chunks_[chunk].data + offset
-                                                                      : AtOrRead(at, header);
+      const std::byte* bytes = Fits(offset, header, chunks_[chunk].read)
+                                   ? chunks_[chunk].data + offset
+                                   : AtOrRead(at, header);
       if (bytes == nullptr) return Decision::kUnreadable;
       raw = Parse(bytes);
     } else {
@@ -558,7 +565,7 @@ Decision StackReader::DecideFree(int64_t now_ns) {
   // True when a living frame stands at `address` that C code called from `parent`.
   auto nested_at = [&](Address address) {
     const uint64_t offset = address - chunks_[chunk].address;
-    if (offset + header > chunks_[chunk].read) return false;
+    if (!Fits(offset, header, chunks_[chunk].read)) return false;
     const RawFrame raw = Parse(chunks_[chunk].data + offset);
     if (raw.owner != static_cast<uint8_t>(Owner::kThread)) return false;
     const Code* code = CodeOf(raw, now_ns);
@@ -575,7 +582,7 @@ Decision StackReader::DecideFree(int64_t now_ns) {
       if (!next_chunk()) break;
     }
     const uint64_t offset = address - chunks_[chunk].address;
-    if (offset + header > chunks_[chunk].read) break;  // off the data stack, or not read
+    if (!Fits(offset, header, chunks_[chunk].read)) break;  // off the data stack, or not read
     const std::byte* at = chunks_[chunk].data + offset;
     const RawFrame& raw = raw_[same];
     if (Load<Address>(at + field.code) != raw.code ||
@@ -620,7 +627,7 @@ Decision StackReader::DecideFree(int64_t now_ns) {
     // The slot above.
     if (slot + header > chunk_end && !next_chunk()) break;
     const uint64_t offset = slot - chunks_[chunk].address;
-    if (offset + header > chunks_[chunk].read) {
+    if (!Fits(offset, header, chunks_[chunk].read)) {
       // The stack is higher than predicted; read again at the top that the thread state has named.
       if (slot + header <= top_ && attempts_ < 2) return Decision::kAgain;
       break;

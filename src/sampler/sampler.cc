@@ -444,11 +444,30 @@ void Sampler::Housekeeping(int64_t now_ns) {
     next_names_ns_ = now_ns + kNamesNs;
     RefreshNames();
   }
+  VerifyStacks(now_ns);
   if (now_ns >= next_verify_ns_) {
     next_verify_ns_ = now_ns + kVerifyNs;
     if (codes_->VerifyAll(now_ns, now_ns - kVerifyNs / 2) != 0) {
       for (auto& thread : threads_) thread->decided = false;
     }
+  }
+}
+
+// The code objects on the stacks of now, by one read: a frame whose words do not change would hide
+// that its code is another.
+void Sampler::VerifyStacks(int64_t now_ns) {
+  on_stack_.clear();
+  for (auto& thread : threads_) {
+    for (const StackFrame& frame : thread->stack.frames()) {
+      Code* code = codes_->Find(frame.code->address);
+      if (code == frame.code && code->verified_ns < now_ns - kHousekeepingNs / 2) {
+        code->verified_ns = now_ns;  // once each
+        on_stack_.push_back(code);
+      }
+    }
+  }
+  if (codes_->VerifyEach(on_stack_, now_ns) != 0) {
+    for (auto& thread : threads_) thread->decided = false;
   }
 }
 

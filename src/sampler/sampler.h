@@ -91,6 +91,7 @@ class Sampler {
   void ChoosePlace(int64_t now_ns);
   void Housekeeping(int64_t now_ns);
   void Calibrate(int64_t now_ns);
+  void VerifyStacks(int64_t now_ns);
   void Flush(int64_t now_ns, bool force);
   void LoseInterpreter();
 
@@ -128,6 +129,7 @@ class Sampler {
 
   std::vector<RemoteRange> ranges_;
   std::vector<std::byte> bytes_, again_;
+  std::vector<Code*> on_stack_;
 
   // For the next batch.
   int64_t batch_begin_ns_ = 0;

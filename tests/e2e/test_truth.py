@@ -290,6 +290,31 @@ class Stacks(Case):
         self.assertGreater(len(seen), 30)
 
     @each_interpreter
+    def test_code_in_the_place_of_an_imported_modules(self, python):
+        """A module's own code is freed once it has run; what is compiled next takes its address."""
+        for i in range(40):
+            (self.folder / ("mod%d.py" % i)).write_text("import time\ntime.sleep(0.004)\n" + "x = 1\n" * i)
+        script = self.program("""
+            import importlib, time
+            def hot(seconds):
+                end = time.perf_counter() + seconds
+                while time.perf_counter() < end: pass
+            made = []
+            for i in range(40):
+                importlib.import_module("mod%d" % i)
+                space = {"hot": hot}
+                exec(compile("def work%d(s):\\n    hot(s)\\n" % i, __file__, "exec"), space)
+                made.append(space["work%d" % i])
+                made[-1](0.01)
+        """)
+        self.run_and_keep("--", python, script)
+        wrong = sum(count for frames, count in self.stacks() for (f, _, _), (_, inner, _) in zip(frames, frames[1:])
+                    if f.startswith("mod") and inner == "hot")
+        total = sum(count for frames, count in self.stacks() if frames[-1][1] == "hot")
+        self.assertGreater(total, 150)
+        self.assertEqual(wrong, 0)
+
+    @each_interpreter
     def test_unicode_names(self, python):
         script = self.program("""
             import time

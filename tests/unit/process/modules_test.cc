@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -156,6 +157,17 @@ TEST(OpenMappedFile, OpensADeletedExecutable) {
 
 TEST(OpenMappedFile, SeesIntoAnotherMountNamespace) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root to make a mount namespace";
+  // In a plain chroot "/" is no mount point, and its mounts cannot be made private.
+  const pid_t probe = ::fork();
+  if (probe == 0) {
+    ::_exit(::unshare(CLONE_NEWNS) == 0 &&
+                    ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0
+                ? 0
+                : 1);
+  }
+  int status = 0;
+  ::waitpid(probe, &status, 0);
+  if (status != 0) GTEST_SKIP() << "mounts cannot be made private here";
   const fs::path folder = TempFile("modules_namespace");
   fs::create_directory(folder);
   const MappedFile mapped(folder / "inside", [&] {

@@ -209,6 +209,30 @@ TEST_P(StackReaderTest, EndsInCycles) {
   EXPECT_NE(ReadStack(&python_.memory(), &reader, false, 1), Decision::kAgain);
 }
 
+TEST_P(StackReaderTest, BearsAnyPointerAsTheCaller) {
+  const Address a = Push({.code = Code("a"), .previous = root_, .unit = kCall, .is_entry = true});
+  stack_.SetCurrent(a);
+  const Address chunk = a & ~Address{0xfff};
+  for (const Address bad : {~Address{0}, ~Address{7}, ~Address{63}, chunk - 8, chunk - 64, a - 1,
+                            a + 1, Address{8}, Address{1} << 63, Address{1} << 47}) {
+    for (const int32_t stacktop : {-1, Saved()}) {
+      stack_.Write(a, {.code = Code("a"),
+                       .previous = bad,
+                       .unit = kCall,
+                       .stacktop = stacktop,
+                       .is_entry = true});
+      for (const bool exact : {true, false}) {
+        StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(),
+                           FakeStack::kNativeId);
+        for (int again = 0; again < 2; ++again) {
+          ReadStack(&python_.memory(), &reader, exact, now_ += 1'000'000'000);
+          EXPECT_LE(reader.frames().size(), 1u);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(StackReaderTest, BearsBrokenChunks) {
   stack_.SetCurrent(Push({.code = Code("a"), .previous = root_, .is_entry = true}));
   const layout::Thread& at = GetParam()->thread;
