@@ -233,9 +233,9 @@ bool StackReader::Push(Address address, const RawFrame& raw, int64_t now_ns) {
   }
   Code* code = CodeOf(raw, now_ns);
   if (code == nullptr) return false;
-  const bool was_here =
-      i < frames_.size() && frames_[i].address == address && frames_[i].code == code;
-  if (!was_here) {
+  const bool was_here = i == next_unchanged_ && i < frames_.size() &&
+                        frames_[i].address == address && frames_[i].code == code;
+  if (!was_here || code->transient) {
     // Another frame stood here: the address may hold a new code object by now. Code that comes and
     // goes is checked each time, other code when it was not checked lately.
     constexpr int64_t kTrusted = 50'000'000;
