@@ -1,6 +1,5 @@
 #include "sampler/stopper.h"
 
-#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -10,8 +9,6 @@
 #include <csignal>
 #include <optional>
 
-#include "base/clock.h"
-
 namespace linescope {
 
 namespace {
@@ -20,27 +17,12 @@ namespace {
 // own interrupt, or a job-control stop, which a detach leaves as it is); nullopt: the thread ended.
 // Asks for stops only: the end of a child is its owner's to collect.
 std::optional<int> WaitForStop(int tid) {
-  // Not for ever: if somebody else takes the notice away, the thread must not stay stopped.
-  const int64_t give_up_ns = MonotonicNs() + 1'000'000'000;
-  for (int round = 0; MonotonicNs() < give_up_ns; ++round) {
-    siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | __WALL | WNOHANG) != 0) {
-      if (errno == EINTR) continue;
-      return std::nullopt;
-    }
-    if (info.si_pid != 0) {
-      const bool event_stop = info.si_status >> 8 == PTRACE_EVENT_STOP;
-      return event_stop ? 0 : info.si_status & 0xff;
-    }
-    if (round < 100) {
-      ::sched_yield();
-    } else {
-      ::usleep(50);
-    }
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | __WALL) != 0) {
+    if (errno != EINTR) return std::nullopt;
   }
-  // If it did stop, this lets it go.
-  ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
-  return std::nullopt;
+  const bool event_stop = info.si_status >> 8 == PTRACE_EVENT_STOP;
+  return event_stop ? 0 : info.si_status & 0xff;
 }
 
 bool IsLeader(int tid) { return ::syscall(SYS_tgkill, tid, tid, 0) == 0; }

@@ -187,7 +187,7 @@ class Stacks(Case):
         done = self.run_and_keep("--consistency", consistency, "--rate", str(rate), "--", python, str(self.folder / "tree.py"), "4")
         self.assertEqual(done.status, 0, done.stderr)
         bad, total = self.impossible(at)
-        self.assertGreater(total, 500)
+        self.assertGreater(total, 100)
         self.assertLessEqual(bad / total, limit, "%d of %d" % (bad, total))
         # Next to nothing is rejected: what is short-lived would be lost to it.
         self.assertLessEqual(self.figures(done.stderr)[2], 0.001 * total, done.stderr)
