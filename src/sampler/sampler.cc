@@ -108,14 +108,14 @@ void Sampler::Run() {
   if (ready_) totals_.sampled_ns += now - sampling_since_ns_;
   sampling_since_ns_ = now;
   for (auto& thread : threads_) {
-    events_.push_back({ThreadEvent::Kind::kEnded,
-                       thread->index,
-                       thread->python.native_id,
-                       thread->python.native_id == options_.pid,
-                       {},
-                       now});
+    Report(ThreadEvent::Kind::kEnded, *thread, now);
   }
   Flush(now, true);
+}
+
+void Sampler::Report(ThreadEvent::Kind kind, const Thread& thread, int64_t at_ns) {
+  const int tid = thread.python.native_id;
+  events_.push_back({kind, thread.index, tid, tid == options_.pid, thread.name, at_ns});
 }
 
 bool Sampler::FindInterpreter(int64_t now_ns) {
@@ -176,12 +176,7 @@ void Sampler::LoseInterpreter() {
   if (schedule_) totals_.sampled_ns += now - sampling_since_ns_;
   sampling_since_ns_ = now;
   for (auto& thread : threads_) {
-    events_.push_back({ThreadEvent::Kind::kEnded,
-                       thread->index,
-                       thread->python.native_id,
-                       thread->python.native_id == options_.pid,
-                       {},
-                       now});
+    Report(ThreadEvent::Kind::kEnded, *thread, now);
   }
   Flush(now, false);
   threads_.clear();
@@ -212,19 +207,13 @@ void Sampler::RefreshThreads(int64_t now_ns) {
                                            &runtime_->table, codes_.get());
     thread->last_ns = now_ns;
     if (auto name = ReadThreadName(options_.pid, info.native_id)) thread->name = *name;
-    events_.push_back({ThreadEvent::Kind::kStarted, thread->index, info.native_id,
-                       info.native_id == options_.pid, thread->name, now_ns});
+    Report(ThreadEvent::Kind::kStarted, *thread, now_ns);
     kept.push_back(std::move(thread));
     fresh = true;
   }
   for (auto& thread : threads_) {
     if (!thread) continue;
-    events_.push_back({ThreadEvent::Kind::kEnded,
-                       thread->index,
-                       thread->python.native_id,
-                       thread->python.native_id == options_.pid,
-                       {},
-                       now_ns});
+    Report(ThreadEvent::Kind::kEnded, *thread, now_ns);
   }
   threads_ = std::move(kept);
   // A thread enters threading._active a moment after its thread state appears.
@@ -239,9 +228,7 @@ void Sampler::RefreshNames() {
       const auto it = names.find(thread->python.pthread_id);
       if (it == names.end() || it->second.empty() || it->second == thread->name) continue;
       thread->name = it->second;
-      thread->python_name = true;
-      events_.push_back({ThreadEvent::Kind::kRenamed, thread->index, thread->python.native_id,
-                         thread->python.native_id == options_.pid, thread->name, MonotonicNs()});
+      Report(ThreadEvent::Kind::kRenamed, *thread, MonotonicNs());
     }
   }
 }

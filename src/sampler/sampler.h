@@ -61,7 +61,6 @@ class Sampler {
     StackReader stack;
     OnCpu cpu;
     std::string name;
-    bool python_name = false;
     std::vector<NodeId> path;  // nodes of stack.frames()
     NodeId leaf = kNoNode;
     bool decided = false;  // leaf is what the thread showed last
@@ -94,6 +93,7 @@ class Sampler {
   void VerifyStacks(int64_t now_ns);
   void Flush(int64_t now_ns, bool force);
   void LoseInterpreter();
+  void Report(ThreadEvent::Kind kind, const Thread& thread, int64_t at_ns);
 
   Options options_;
   std::unique_ptr<RemoteMemory> memory_;

@@ -67,18 +67,18 @@ struct PatternCase {
 
 TEST(ScopePattern, MatchesPathsAndModules) {
   const PatternCase cases[] = {
-      {"src/app", "/root/src/app/x.py", true},
-      {"src/app", "/root/src/apple.py", false},
-      {"src/app/", "/root/src/app/x.py", true},
-      {"./tools", "/root/tools/x.py", true},
+      {"src/app", "/project/src/app/x.py", true},
+      {"src/app", "/project/src/apple.py", false},
+      {"src/app/", "/project/src/app/x.py", true},
+      {"./tools", "/project/tools/x.py", true},
       {"../shared", "/shared/x.py", true},
       {"~/lib", "/home/me/lib/x.py", true},
       {"/opt/**/gen", "/opt/a/b/gen/x.py", true},
-      {"*_test.py", "/root/deep/down/a_test.py", true},
-      {"*_test.py", "/root/deep/down/a_tests.py", false},
-      {"**/migrations", "/root/app/migrations/1.py", true},
-      {"*/migrations/*", "/root/app/migrations/1.py", true},
-      {"*/migrations/*", "/root/app/sub/migrations/1.py", false},
+      {"*_test.py", "/project/deep/down/a_test.py", true},
+      {"*_test.py", "/project/deep/down/a_tests.py", false},
+      {"**/migrations", "/project/app/migrations/1.py", true},
+      {"*/migrations/*", "/project/app/migrations/1.py", true},
+      {"*/migrations/*", "/project/app/sub/migrations/1.py", false},
       {"/", "/anything", true},
       {"numpy", "numpy", true},
       {"numpy", "numpy.linalg.linalg", true},
@@ -87,11 +87,11 @@ TEST(ScopePattern, MatchesPathsAndModules) {
       {"*.tests", "app.sub.tests.test_a", true},
       {"*.tests", "tests.test_a", false},
       {"app.[ab]", "app.b.c", true},
-      {"numpy", "/root/numpy", false},
+      {"numpy", "/project/numpy", false},
       {"src/app", "src.app", false},
   };
   for (const PatternCase& one : cases) {
-    const auto pattern = ScopePattern::Parse(one.pattern, "/root", "/home/me");
+    const auto pattern = ScopePattern::Parse(one.pattern, "/project", "/home/me");
     ASSERT_TRUE(pattern) << one.pattern;
     const bool matches = one.subject[0] == '/' ? pattern->MatchesPath(one.subject)
                                                : pattern->MatchesModule(one.subject);
