@@ -12,7 +12,7 @@ namespace {
 
 struct Base {
   Tape tape;
-  PythonVersion version;
+  PythonVersion version = {};
   Address runtime = 0;
   size_t bytes = 0;
 };

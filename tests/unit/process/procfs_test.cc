@@ -196,6 +196,8 @@ TEST(ThreadStat, FollowsAThread) {
   }
   command = 2;
   thread.join();
+  // The kernel wakes who joins before it takes the thread out of /proc.
+  for (int i = 0; i < 3000 && stat->Read(&sample); ++i) ::usleep(1000);
   EXPECT_FALSE(stat->Read(&sample));
   EXPECT_FALSE(stat->ReadSched(&after));
 }

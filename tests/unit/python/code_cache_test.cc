@@ -54,11 +54,11 @@ TEST_P(CodeCacheTest, KnowsWhichInstructionsAreItsOwn) {
 
 TEST_P(CodeCacheTest, GivesCacheUnitsTheFlagsOfTheirInstruction) {
   const uint8_t other = 0, push = [&] {
-    for (size_t i = 0; i < 256; ++i) {
-      if (GetParam()->opcodes[i] >> 4 == 1 && (GetParam()->opcodes[i] & 0xf) == 3) return i;
-      if (GetParam()->opcodes[i] >> 4 == 1 && (GetParam()->opcodes[i] & 0xf) == 4) return i;
+    for (unsigned i = 0; i < 256; ++i) {
+      const uint8_t info = GetParam()->opcodes[i];
+      if (info >> 4 == 1 && ((info & 0xf) == 3 || (info & 0xf) == 4)) return static_cast<uint8_t>(i);
     }
-    return size_t{0};
+    return uint8_t{0};
   }();
   const size_t caches = GetParam()->opcodes[push] & 0xf;
   std::vector<uint8_t> opcodes{other, push};
