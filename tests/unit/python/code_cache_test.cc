@@ -56,7 +56,8 @@ TEST_P(CodeCacheTest, GivesCacheUnitsTheFlagsOfTheirInstruction) {
   const uint8_t other = 0, push = [&] {
     for (unsigned i = 0; i < 256; ++i) {
       const uint8_t info = GetParam()->opcodes[i];
-      if (info >> 4 == 1 && ((info & 0xf) == 3 || (info & 0xf) == 4)) return static_cast<uint8_t>(i);
+      if (info >> 4 == 1 && ((info & 0xf) == 3 || (info & 0xf) == 4))
+        return static_cast<uint8_t>(i);
     }
     return uint8_t{0};
   }();
