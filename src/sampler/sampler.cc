@@ -284,9 +284,10 @@ void Sampler::Tick(int64_t now_ns) {
     total += thread->stack.planned_bytes();
   }
   bool complete = true;
+  std::byte* bytes = nullptr;
   if (total != 0) {
-    if (bytes_.size() < total) bytes_.resize(total * 2);
-    const ssize_t got = memory_->Read(ranges_, bytes_.data());
+    bytes = image_.Prepare(total, ranges_.front().address);
+    const ssize_t got = memory_->Read(ranges_, bytes);
     complete = got == static_cast<ssize_t>(total);
     if (got == -ESRCH) {
       // The process has ended: nothing was due. Whoever waits for it ends the run.
@@ -308,7 +309,7 @@ void Sampler::Tick(int64_t now_ns) {
     Decision decision = Decision::kAgain;
     if (complete) {
       exact = IsExact(*thread);
-      decision = thread->stack.Decide(bytes_.data() + thread->offset, exact, now_ns);
+      decision = thread->stack.Decide(bytes + thread->offset, exact, now_ns);
     } else {
       thread->stack.ResetPrediction();
     }
@@ -316,16 +317,15 @@ void Sampler::Tick(int64_t now_ns) {
       ranges_.clear();
       thread->stack.Plan(thread->expect_exact, &ranges_);
       const size_t size = thread->stack.planned_bytes();
-      std::vector<std::byte>& bytes = again_;
-      if (bytes.size() < size) bytes.resize(size * 2);
+      std::byte* again = again_.Prepare(size, ranges_.front().address);
       thread->cpu.Poll();
       thread->switches_before = thread->cpu.switches();
-      if (memory_->Read(ranges_, bytes.data()) != static_cast<ssize_t>(size)) {
+      if (memory_->Read(ranges_, again) != static_cast<ssize_t>(size)) {
         thread->stack.ResetPrediction();
         continue;
       }
       exact = IsExact(*thread);
-      decision = thread->stack.Decide(bytes.data(), exact, now_ns);
+      decision = thread->stack.Decide(again, exact, now_ns);
     }
     switch (decision) {
       case Decision::kOk:

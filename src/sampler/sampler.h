@@ -15,6 +15,7 @@
 #include "python/stack_reader.h"
 #include "python/thread_list.h"
 #include "sampler/batch.h"
+#include "sampler/image_buffer.h"
 #include "sampler/on_cpu.h"
 #include "sampler/pinning.h"
 #include "sampler/schedule.h"
@@ -128,7 +129,7 @@ class Sampler {
   int64_t sampling_since_ns_ = 0;
 
   std::vector<RemoteRange> ranges_;
-  std::vector<std::byte> bytes_, again_;
+  ImageBuffer image_, again_;
   std::vector<Code*> on_stack_;
 
   // For the next batch.
