@@ -1,6 +1,6 @@
 """What the end-to-end tests share: the interpreters of this machine, and the binary under test.
 
-The binary is named by LINESCOPE, interpreters may be named by LINESCOPE_PYTHONS (colon-separated); otherwise pyenv's and those on
+The binary is named by LINESCOPE (default: that of the release preset), interpreters may be named by LINESCOPE_PYTHONS (colon-separated); otherwise pyenv's and those on
 PATH are taken. A version that the machine lacks is skipped by name.
 """
 import collections
@@ -18,7 +18,8 @@ import textwrap
 import time
 import unittest
 
-LINESCOPE = os.environ.get("LINESCOPE", "linescope")
+BUILT = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "bin" / "linescope"
+LINESCOPE = os.environ.get("LINESCOPE", str(BUILT))
 VERSIONS = ("3.11", "3.12", "3.13")
 TIMEOUT_S = 120
 
