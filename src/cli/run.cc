@@ -23,7 +23,9 @@ run [options] -- PROGRAM [arguments...])",
     R"(Runs a Python program and measures which of its lines take the time. Everything
 after the script, module, code or program is the program's own. It runs as it
 would without LineScope: same input, output, signals and exit status. The last
-form takes any command that ends up running Python: pytest, uvicorn, a script.)",
+form takes any command that ends up running Python. The -- can be left out for a
+program on PATH (python app.py, pytest -x), and for a file that can be executed
+and is no Python script.)",
     R"(Without --output, two files are written to the current folder: the report,
 linescope-NAME.html, and the profile, linescope-NAME.linescope, from which
 reports and exports can be made later. A second run replaces them.
@@ -35,6 +37,7 @@ folder or above it. The command line wins, then the environment.
 Examples:
   linescope run app.py --port 8000           --port belongs to app.py
   linescope run --rate 5000 -m pytest -x     the module pytest
+  linescope run uvicorn app:main             the program uvicorn
   linescope run -o out.collapsed -- celery -A tasks worker)"};
 
 TargetWords TakeTarget(const OptionsEnd& end, const Arguments& arguments) {

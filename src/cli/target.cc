@@ -66,17 +66,43 @@ std::expected<std::string, TargetError> FindInterpreter(const std::string& pytho
                 "interpreter with --python");
 }
 
-// A script that Python would refuse, or that is not for Python, is refused here.
+// The first bytes of a regular file, without reading from a pipe (bash's <(…)): what is read from
+// it is lost to Python.
+std::string FirstBytes(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::string bytes(256, '\0');
+  const ssize_t got = file && IsRegular(path) ? ::read(file.get(), bytes.data(), bytes.size()) : 0;
+  bytes.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return bytes;
+}
+
+bool IsElf(const std::string& first_bytes) {
+  return first_bytes.starts_with(
+      "\x7f"
+      "ELF");
+}
+
+// `linescope run python app.py`, `linescope run pytest`, `linescope run ./start.sh`: where a script
+// is expected, but what is there cannot be one for Python.
+bool IsProgram(const std::string& word) {
+  if (word == "-") return false;
+  struct stat status{};
+  if (::stat(word.c_str(), &status) != 0) {
+    return errno == ENOENT && word.find('/') == std::string::npos && FindProgram(word).has_value();
+  }
+  if (!S_ISREG(status.st_mode) || ::access(word.c_str(), X_OK) != 0) return false;
+  const std::string first_bytes = FirstBytes(word);
+  if (IsElf(first_bytes)) return true;
+  const std::string first_line = first_bytes.substr(0, first_bytes.find('\n'));
+  return first_line.starts_with("#!") && first_line.find("python") == std::string::npos &&
+         first_line.find("pypy") == std::string::npos;
+}
+
+// What Python would refuse is refused here.
 std::expected<void, TargetError> CheckScript(const std::string& script) {
   if (script == "-") return {};  // the program comes from stdin
   struct stat status{};
   if (::stat(script.c_str(), &status) != 0) {
-    if (errno == ENOENT && script.find('/') == std::string::npos && FindProgram(script)) {
-      return Refuse(kExitNotFound,
-                    "there is no script {} in this folder; to profile the program of that name: "
-                    "linescope run -- {}",
-                    Quoted(script), Printable(script));
-    }
     return Refuse(errno == EACCES ? kExitNotRunnable : kExitNotFound,
                   "cannot find the script {}: {}", Quoted(script), ErrnoText());
   }
@@ -87,20 +113,12 @@ std::expected<void, TargetError> CheckScript(const std::string& script) {
         "{} is a folder without a __main__.py; name the script in it that starts the program",
         Quoted(script));
   }
-  const UniqueFd file(::open(script.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) {
+  if (::access(script.c_str(), R_OK) != 0) {
     return Refuse(kExitNotRunnable, "cannot read the script {}: {}", Quoted(script), ErrnoText());
   }
-  char magic[4] = {};
-  // A pipe (bash's <(…)) is left alone: what is read from it is lost to Python.
-  if (S_ISREG(status.st_mode) && ::read(file.get(), magic, sizeof magic) == sizeof magic &&
-      std::string_view(magic, sizeof magic) ==
-          "\x7f"
-          "ELF") {
-    return Refuse(kExitNotRunnable,
-                  "{} is a program, not a Python script; to profile a program that runs Python: "
-                  "linescope run -- {}",
-                  Quoted(script), Printable(script));
+  if (IsElf(FirstBytes(script))) {
+    return Refuse(kExitNotRunnable, "{} is a compiled program or library, not a Python script",
+                  Quoted(script));
   }
   return {};
 }
@@ -198,7 +216,10 @@ Target DescribeCommand(const std::vector<std::string>& words) {
 
 std::expected<Target, TargetError> ResolveTarget(const TargetWords& words,
                                                  const std::string& python, const GetEnv& get_env) {
-  if (words.form == TargetForm::kProgram) return ResolveCommand(words.words);
+  if (words.form == TargetForm::kProgram ||
+      (words.form == TargetForm::kScript && python.empty() && IsProgram(words.words[0]))) {
+    return ResolveCommand(words.words);
+  }
   if (words.form == TargetForm::kScript) {
     if (auto usable = CheckScript(words.words[0]); !usable) return std::unexpected(usable.error());
   }

@@ -97,13 +97,39 @@ TEST_F(TargetTest, RefusesScriptsThatCannotRun) {
                 "cannot find the script");
   ExpectRefused(Resolve(TargetForm::kScript, {Path("bin")}), kExitNotRunnable,
                 "is a folder without a __main__.py");
-  ExpectRefused(Resolve(TargetForm::kScript, {"python3"}), kExitNotFound,
-                "linescope run -- python3");
+  File("library.so", false,
+       "\x7f"
+       "ELF\x02");
+  ExpectRefused(Resolve(TargetForm::kScript, {Path("library.so")}), kExitNotRunnable,
+                "is a compiled program or library, not a Python script");
+}
+
+TEST_F(TargetTest, ProgramsNeedNoDashes) {
+  const auto python = Resolve(TargetForm::kScript, {"python3", Path("app.py"), "-v"});
+  ASSERT_TRUE(python);
+  EXPECT_THAT(python->command, ElementsAre("python3", Path("app.py"), "-v"));
+  EXPECT_EQ(python->script, Path("app.py"));
   File("binary", true,
        "\x7f"
        "ELF\x02");
-  ExpectRefused(Resolve(TargetForm::kScript, {Path("binary")}), kExitNotRunnable,
-                "is a program, not a Python script");
+  File("start", true, "#!/bin/sh\n");
+  for (const char* name : {"binary", "start"})
+    EXPECT_THAT(Resolve(TargetForm::kScript, {Path(name), "x"})->command,
+                ElementsAre(Path(name), "x"));
+}
+
+TEST_F(TargetTest, WhatPythonCanRunIsAScript) {
+  File("tool", true, "#!/usr/bin/env python3\n");
+  File("plain", true, "print()\n");
+  File("notes", false, "#!/bin/sh\n");
+  for (const char* name : {"tool", "plain", "notes"}) {
+    const auto target = Resolve(TargetForm::kScript, {Path(name)});
+    ASSERT_TRUE(target);
+    EXPECT_EQ(target->script, Path(name));
+  }
+  // Whoever names an interpreter means a script for it.
+  ExpectRefused(Resolve(TargetForm::kScript, {"tool"}, Path("bin/python3")), kExitNotFound,
+                "cannot find the script");
 }
 
 TEST_F(TargetTest, RefusesToGoOnWithoutAnInterpreter) {
