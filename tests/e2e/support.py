@@ -1,7 +1,7 @@
 """What the end-to-end tests share: the interpreters of this machine, and the binary under test.
 
-The binary is named by LINESCOPE, interpreters may be named by LINESCOPE_PYTHONS (colon-separated); otherwise pyenv's and those on
-PATH are taken. A version that the machine lacks is skipped by name.
+The binary is named by LINESCOPE, interpreters may be named by LINESCOPE_PYTHONS (colon-separated); otherwise those that tools/pythons
+made, pyenv's and those on PATH are taken. A version that the machine lacks is skipped by name.
 """
 import collections
 import glob
@@ -19,7 +19,8 @@ import time
 import unittest
 
 LINESCOPE = os.environ.get("LINESCOPE", "linescope")
-VERSIONS = ("3.11", "3.12", "3.13")
+VERSIONS = tuple("3.%d" % minor for minor in range(8, 16))
+MADE = pathlib.Path(__file__).resolve().parents[2] / "build" / "pythons"
 TIMEOUT_S = 120
 
 Done = collections.namedtuple("Done", "status stdout stderr")
@@ -29,6 +30,7 @@ def _candidates():
     if os.environ.get("LINESCOPE_PYTHONS"):
         yield from os.environ["LINESCOPE_PYTHONS"].split(":")
         return
+    yield from sorted(glob.glob(str(MADE / "*" / "bin" / "python3")))
     root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
     yield from sorted(glob.glob(os.path.join(root, "versions", "*", "bin", "python3")))
     for folder in os.environ.get("PATH", "").split(":"):
