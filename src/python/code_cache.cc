@@ -72,44 +72,80 @@ std::unique_ptr<Code> CodeCache::Read(Address address) {
   }
   auto code = std::make_unique<Code>();
   code->address = address;
-  code->bytecode = address + at.bytecode;
-  const auto units = ::linescope::Load<uint64_t>(header.data() + table_->objects.var_size);
-  code->nlocalsplus = ::linescope::Load<int32_t>(header.data() + at.nlocalsplus);
-  const auto stacksize = ::linescope::Load<int32_t>(header.data() + at.stacksize);
-  if (units == 0 || units > kMaxUnits || code->nlocalsplus < 0 || stacksize < 0) return nullptr;
-  code->units = static_cast<uint32_t>(units);
-  const int64_t words = at.framesize == layout::kNone
-                            ? int64_t{code->nlocalsplus} + stacksize + table_->frame_specials_words
-                            : ::linescope::Load<int32_t>(header.data() + at.framesize);
-  if (words < static_cast<int64_t>(table_->frame_specials_words) || words > (1 << 28)) {
-    return nullptr;
-  }
-  code->frame_bytes = static_cast<uint32_t>(words * 8);
   code->first_line = ::linescope::Load<int32_t>(header.data() + at.first_line);
-  code->first_traceable = static_cast<uint32_t>(
-      std::max<int32_t>(0, ::linescope::Load<int32_t>(header.data() + at.first_traceable)));
   code->fingerprint = FingerprintOf(header.data());
-
-  std::vector<uint8_t> bytecode(units * 2);
-  if (!objects_.memory().ReadExact(code->bytecode, bytecode.data(), bytecode.size())) {
-    return nullptr;
-  }
-  DecodeUnits(bytecode, code.get());
+  const std::optional<std::vector<uint8_t>> bytecode = at.code_bytes == layout::kNone
+                                                           ? ReadInline(header.data(), code.get())
+                                                           : ReadBytes(header.data(), code.get());
+  if (!bytecode) return nullptr;
+  DecodeUnits(*bytecode, code.get());
   if (const auto table = objects_.Bytes(code->fingerprint.linetable)) {
-    code->lines = DecodeLocationTable(*table, code->first_line, code->units);
+    switch (table_->lines) {
+      case layout::Lines::kLocations:
+        code->lines = DecodeLocationTable(*table, code->first_line, code->units);
+        break;
+      case layout::Lines::kRanges:
+        code->lines = DecodeLineRanges(*table, code->first_line, code->units);
+        break;
+      case layout::Lines::kDeltas:
+        code->lines = DecodeLineDeltas(*table, code->first_line, code->units);
+        break;
+    }
   } else {
     // The table was freed or is unreadable: the function is known, its lines are not.
     code->lines.assign(code->units, kNoLine);
   }
   code->file = objects_.Str(code->fingerprint.file).value_or("<unreadable>");
   code->name = objects_.Str(code->fingerprint.name).value_or("<unreadable>");
-  code->qualified_name =
-      objects_.Str(::linescope::Load<Address>(header.data() + at.qualname)).value_or(code->name);
+  code->qualified_name = at.qualname == layout::kNone
+                             ? code->name
+                             : objects_.Str(::linescope::Load<Address>(header.data() + at.qualname))
+                                   .value_or(code->name);
   // 3.13 and later push such a frame for an inlined Class(): named and filed `__init__`, no lines.
   code->shim = code->first_line == 0 && code->file == code->name;
+  // CO_OPTIMIZED: the body of a function, which its function keeps.
+  code->transient = (::linescope::Load<uint32_t>(header.data() + at.flags) & 1) == 0;
   code->dynamic =
       code->file.empty() || (code->file.front() == '<' && !code->file.starts_with("<frozen "));
   return code;
+}
+
+// The bytecode of a code object that holds it itself, and the words that go with such an object.
+std::optional<std::vector<uint8_t>> CodeCache::ReadInline(const std::byte* header, Code* code) {
+  const layout::Code& at = table_->code;
+  code->bytecode = code->address + at.bytecode;
+  const auto units = ::linescope::Load<uint64_t>(header + table_->objects.var_size);
+  code->nlocalsplus = ::linescope::Load<int32_t>(header + at.nlocalsplus);
+  const auto stacksize = ::linescope::Load<int32_t>(header + at.stacksize);
+  if (units == 0 || units > kMaxUnits || code->nlocalsplus < 0 || stacksize < 0) {
+    return std::nullopt;
+  }
+  code->units = static_cast<uint32_t>(units);
+  const int64_t words = at.framesize == layout::kNone
+                            ? int64_t{code->nlocalsplus} + stacksize + table_->frame_specials_words
+                            : ::linescope::Load<int32_t>(header + at.framesize);
+  if (words < static_cast<int64_t>(table_->frame_specials_words) || words > (1 << 28)) {
+    return std::nullopt;
+  }
+  code->frame_bytes = static_cast<uint32_t>(words * 8);
+  code->first_traceable = static_cast<uint32_t>(
+      std::max<int32_t>(0, ::linescope::Load<int32_t>(header + at.first_traceable)));
+  std::vector<uint8_t> bytecode(units * 2);
+  if (!objects_.memory().ReadExact(code->bytecode, bytecode.data(), bytecode.size())) {
+    return std::nullopt;
+  }
+  return bytecode;
+}
+
+// The bytecode of a code object that has it in a `bytes`.
+std::optional<std::vector<uint8_t>> CodeCache::ReadBytes(const std::byte* header, Code* code) {
+  auto bytecode = objects_.Bytes(::linescope::Load<Address>(header + table_->code.code_bytes));
+  if (!bytecode || bytecode->empty() || bytecode->size() % 2 != 0 ||
+      bytecode->size() / 2 > kMaxUnits) {
+    return std::nullopt;
+  }
+  code->units = static_cast<uint32_t>(bytecode->size() / 2);
+  return bytecode;
 }
 
 void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const {
@@ -130,6 +166,9 @@ void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const
         break;
       case OpcodeKind::kOpaque:
         opaque = true;
+        break;
+      case OpcodeKind::kMove:
+        flags = kUnitMove;
         break;
       case OpcodeKind::kOther:
         break;

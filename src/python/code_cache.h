@@ -18,6 +18,7 @@ enum UnitFlags : uint8_t {
   kUnitIterate = 2,  // may push a generator's frame
   kUnitReturn = 4,   // a frame standing here is about to be popped
   kUnitOpaque = 8,   // the instruction hides another: may be any of these
+  kUnitMove = 16,    // the frame moves into a generator: see OpcodeKind::kMove
 };
 
 // An immutable copy of one code object. `id` is dense and stays valid for the cache's lifetime,
@@ -49,6 +50,7 @@ struct Code {
 
   // Unit of an instruction pointer; -1 just before the first (3.11, 3.12: prev_instr of a frame
   // that has not begun). Outside [-1, units): not an instruction of this code.
+  // Before 3.11 positions count from the bytecode's begin: `bytecode` is 0 then.
   [[nodiscard]] int64_t UnitOf(Address instr) const {
     return static_cast<int64_t>(instr - bytecode) >> 1;
   }
@@ -118,6 +120,8 @@ class CodeCache {
     return static_cast<size_t>((address >> 4) * 0x9e3779b97f4a7c15u >> 20);
   }
   std::unique_ptr<Code> Read(Address address);
+  std::optional<std::vector<uint8_t>> ReadInline(const std::byte* header, Code* code);
+  std::optional<std::vector<uint8_t>> ReadBytes(const std::byte* header, Code* code);
   void Insert(Address address, Code* code);
   void Erase(Address address);
   [[nodiscard]] Code::Fingerprint FingerprintOf(const std::byte* header) const;

@@ -13,7 +13,7 @@ T Load(const std::byte* at) {
   return value;
 }
 
-// Include/object.h, the same in 3.11 to 3.13.
+// Include/object.h, the same in all versions that have them.
 constexpr uint64_t kInlineValues = 1 << 2, kManagedDict = 1 << 4, kHeapType = 1 << 9;
 constexpr uint64_t kIntSubclass = 1 << 24, kStrSubclass = 1 << 28, kDictSubclass = 1 << 29;
 // DictKeysKind.
@@ -51,19 +51,30 @@ std::vector<DictReader::Entry> DictReader::KeyEntries(Address keys, Address valu
       !memory.ReadExact(keys, header, at.keys_indices)) {
     return entries;
   }
-  const auto log2_size = Load<uint8_t>(header + at.keys_log2_size);
-  const auto log2_index_bytes = Load<uint8_t>(header + at.keys_log2_index_bytes);
-  const auto kind = Load<uint8_t>(header + at.keys_kind);
   const auto count = Load<uint64_t>(header + at.keys_entries);
-  if (log2_size > 40 || log2_index_bytes > 48 || kind > kSplitKeys ||
-      count > uint64_t{1} << log2_size || count > kMaxEntries ||
-      (values != 0) != (kind == kSplitKeys)) {
-    return entries;
+  uint8_t kind = kGeneralKeys;
+  uint64_t size = 0, index_bytes = 0;
+  if (at.keys_kind == layout::kNone) {
+    size = Load<uint64_t>(header + at.keys_log2_size);
+    // As wide as an index into `size` entries has to be.
+    index_bytes = size <= 0xff ? size : size <= 0xffff ? size * 2 : size * 4;
+    if (size > kMaxEntries * 2) return entries;
+  } else {
+    const auto log2_size = Load<uint8_t>(header + at.keys_log2_size);
+    const auto log2_index_bytes = Load<uint8_t>(header + at.keys_log2_index_bytes);
+    kind = Load<uint8_t>(header + at.keys_kind);
+    if (log2_size > 40 || log2_index_bytes > 48 || kind > kSplitKeys ||
+        (values != 0) != (kind == kSplitKeys)) {
+      return entries;
+    }
+    size = uint64_t{1} << log2_size;
+    index_bytes = uint64_t{1} << log2_index_bytes;
   }
+  if (count > size || count > kMaxEntries) return entries;
   // Hash, key, value where keys are of any kind; key, value where they are all str.
   const size_t entry_size = kind == kGeneralKeys ? 24 : 16;
   const size_t key_offset = entry_size - 16;
-  const Address first = keys + at.keys_indices + (uint64_t{1} << log2_index_bytes);
+  const Address first = keys + at.keys_indices + index_bytes;
   std::vector<std::byte> block;
   std::vector<Address> block_values;
   for (uint64_t done = 0; done < count;) {
@@ -137,6 +148,8 @@ Address DictReader::Attribute(Address object, std::string_view name) {
   const Address managed = objects_->Word(object - 24).value_or(0);
   Address values = 0, dict = managed;
   switch (objects_->table().names.instance) {
+    case Instance::kDict:
+      return 0;  // no such flag before 3.11
     case Instance::kTwoPointers:
       values = objects_->Word(object - 32).value_or(0);
       break;

@@ -1,5 +1,6 @@
 #include "python/layout.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace linescope {
@@ -20,18 +21,19 @@ std::string PythonVersion::ToString() const {
 
 Result<layout::Table> LayoutFor(const PythonVersion& version) {
   if (version.major == 3) {
-    switch (version.minor) {
-      case 11:
-        return layout::kPython311;
-      case 12:
-        return layout::kPython312;
-      case 13:
-        return layout::kPython313;
+    for (const layout::Table* table : layout::kTables) {
+      if (table->minor == version.minor) return *table;
     }
   }
   return Fail(ErrorCode::kUnsupported,
               "this is Python {}, and this version of LineScope reads 3.{} to 3.{}",
               version.ToString(), kOldestMinor, kNewestMinor);
+}
+
+layout::Table LayoutForNewer() {
+  layout::Table table = *layout::kTables.back();
+  table.opcodes.fill(static_cast<uint8_t>(OpcodeKind::kOpaque) << 4);
+  return table;
 }
 
 namespace {
@@ -44,47 +46,78 @@ uint64_t Word(std::span<const std::byte> bytes, size_t index) {
   return value;
 }
 
-// Index of each field in 3.13's `_Py_DebugOffsets`, in 8-byte words from its start.
-enum Debug313 : size_t {
-  kInterpretersHead = 5,
-  kInterpreterSize = 6,
-  kInterpreterId = 7,
-  kInterpreterNext = 8,
-  kThreadsHead = 9,
-  kImportsModules = 11,
-  kCevalGil = 14,
-  kGilLocked = 17,
-  kGilHolder = 18,
-  kThreadPrev = 20,
-  kThreadNext = 21,
-  kThreadInterp = 22,
-  kThreadCurrentFrame = 23,
-  kThreadId = 24,
-  kThreadNativeId = 25,
-  kThreadChunk = 26,
-  kFramePrevious = 29,
-  kFrameExecutable = 30,
-  kFrameInstr = 31,
-  kFrameLocals = 32,
-  kFrameOwner = 33,
-  kCodeFile = 35,
-  kCodeName = 36,
-  kCodeQualname = 37,
-  kCodeLinetable = 38,
-  kCodeFirstLine = 39,
-  kCodeBytecode = 43,
-  kObjectType = 45,
-  kTypeName = 47,
-  kDictKeys = 57,
-  kDictValues = 58,
-  kBytesSize = 65,
-  kBytesData = 66,
-  kStrState = 68,
-  kStrLength = 69,
-  kStrAscii = 70,
-  kDebug313Words = 73,
+// Where each struct's fields begin in `_Py_DebugOffsets`, in 8-byte words from its start. The first
+// word of a struct is its size. Later versions put fields behind those that a struct had, or a
+// struct between others.
+struct DebugWords {
+  size_t runtime, interpreter, thread, frame, code, object, type, dict, bytes, str, generator;
+  size_t words;  // of all
+  // Fields whose place within their struct differs.
+  size_t interpreter_gil, thread_native_id, thread_chunk, base_frame;
 };
-static_assert(kDebug313Words * 8 <= kDebugOffsetsBytes);
+constexpr size_t kNoWord = 0;
+constexpr DebugWords kDebug313 = {.runtime = 3,
+                                  .interpreter = 6,
+                                  .thread = 19,
+                                  .frame = 28,
+                                  .code = 34,
+                                  .object = 44,
+                                  .type = 46,
+                                  .dict = 56,
+                                  .bytes = 64,
+                                  .str = 67,
+                                  .generator = kNoWord,
+                                  .words = 73,
+                                  .interpreter_gil = 14,
+                                  .thread_native_id = 25,
+                                  .thread_chunk = 26,
+                                  .base_frame = kNoWord};
+constexpr DebugWords kDebug314 = {.runtime = 3,
+                                  .interpreter = 6,
+                                  .thread = 22,
+                                  .frame = 31,
+                                  .code = 39,
+                                  .object = 50,
+                                  .type = 52,
+                                  .dict = 66,
+                                  .bytes = 74,
+                                  .str = 77,
+                                  .generator = 83,
+                                  .words = 95,
+                                  .interpreter_gil = 15,
+                                  .thread_native_id = 28,
+                                  .thread_chunk = 29,
+                                  .base_frame = kNoWord};
+constexpr DebugWords kDebug315 = {.runtime = 3,
+                                  .interpreter = 6,
+                                  .thread = 22,
+                                  .frame = 39,
+                                  .code = 47,
+                                  .object = 58,
+                                  .type = 60,
+                                  .dict = 78,
+                                  .bytes = 86,
+                                  .str = 89,
+                                  .generator = 99,
+                                  .words = 111,
+                                  .interpreter_gil = 15,
+                                  .thread_native_id = 31,
+                                  .thread_chunk = 32,
+                                  .base_frame = 27};
+static_assert(kDebug315.words * 8 <= kDebugOffsetsBytes);
+
+const DebugWords* DebugWordsOf(int minor) {
+  switch (minor) {
+    case 13:
+      return &kDebug313;
+    case 14:
+      return &kDebug314;
+    case 15:
+      return &kDebug315;
+    default:
+      return nullptr;
+  }
+}
 
 }  // namespace
 
@@ -97,70 +130,105 @@ std::optional<DebugOffsetsHeader> ReadDebugOffsetsHeader(std::span<const std::by
 }
 
 Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* table) {
-  if (table->minor != 13 || runtime.size() < kDebug313Words * 8) {
+  const DebugWords* at = DebugWordsOf(table->minor);
+  if (at == nullptr || runtime.size() < at->words * 8) {
     return Fail(ErrorCode::kUnsupported,
                 "the interpreter's table of offsets is of an unknown form");
   }
   bool plausible = true;
-  auto take = [&](size_t index, uint32_t limit, uint32_t* out) {
+  constexpr uint64_t kLargest = 1 << 24;
+  // The field at word `index` of a struct whose size is at word `size`.
+  auto take = [&](size_t size, size_t index, uint32_t* out) {
     const uint64_t value = Word(runtime, index);
-    if (value >= limit) plausible = false;
+    if (value >= kLargest || value >= Word(runtime, size)) plausible = false;
     *out = static_cast<uint32_t>(value);
   };
-  constexpr uint32_t kBig = 1 << 24, kSmall = 4096;
-  take(kInterpretersHead, kBig, &table->runtime.interpreters_head);
-  take(kInterpreterSize, kBig, &table->interpreter.size);
-  take(kInterpreterId, kBig, &table->interpreter.id);
-  take(kInterpreterNext, kBig, &table->interpreter.next);
-  take(kThreadsHead, kBig, &table->interpreter.threads_head);
-  take(kImportsModules, kBig, &table->interpreter.modules);
-  take(kCevalGil, kBig, &table->interpreter.gil);
-  take(kThreadPrev, kSmall, &table->thread.prev);
-  take(kThreadNext, kSmall, &table->thread.next);
-  take(kThreadInterp, kSmall, &table->thread.interpreter);
-  take(kThreadCurrentFrame, kSmall, &table->thread.current_frame);
-  take(kThreadId, kSmall, &table->thread.pthread_id);
-  take(kThreadNativeId, kSmall, &table->thread.native_id);
-  take(kThreadChunk, kSmall, &table->thread.chunk);
-  table->thread.top = table->thread.chunk + 8;  // follow each other in PyThreadState
-  table->thread.limit = table->thread.chunk + 16;
-  take(kFramePrevious, kSmall, &table->frame.previous);
-  take(kFrameExecutable, kSmall, &table->frame.code);
-  take(kFrameInstr, kSmall, &table->frame.instr);
-  take(kFrameLocals, kSmall, &table->frame.locals);
-  take(kFrameOwner, kSmall, &table->frame.owner);
-  table->frame.stacktop = table->frame.instr + 8;
-  take(kCodeFile, kSmall, &table->code.file);
-  take(kCodeName, kSmall, &table->code.name);
-  take(kCodeQualname, kSmall, &table->code.qualname);
-  take(kCodeLinetable, kSmall, &table->code.linetable);
-  take(kCodeFirstLine, kSmall, &table->code.first_line);
-  take(kCodeBytecode, kSmall, &table->code.bytecode);
-  take(kObjectType, kSmall, &table->objects.type);
-  take(kTypeName, kSmall, &table->objects.type_name);
-  take(kBytesSize, kSmall, &table->objects.var_size);
-  take(kBytesData, kSmall, &table->objects.bytes_data);
-  take(kStrState, kSmall, &table->objects.str_state);
-  take(kStrLength, kSmall, &table->objects.str_length);
-  take(kStrAscii, kSmall, &table->objects.str_ascii);
-  table->objects.str_compact = table->objects.str_ascii + 16;  // utf8_length, utf8
-  take(kDictKeys, kSmall, &table->objects.dict_keys);
-  take(kDictValues, kSmall, &table->objects.dict_values);
+  auto runtime_field = [&](size_t i, uint32_t* out) { take(at->runtime, at->runtime + i, out); };
+  runtime_field(2, &table->runtime.interpreters_head);
+
+  layout::Interpreter& interpreter = table->interpreter;
+  auto interpreter_field = [&](size_t i, uint32_t* out) {
+    take(at->interpreter, at->interpreter + i, out);
+  };
+  interpreter.size = static_cast<uint32_t>(Word(runtime, at->interpreter));
+  interpreter_field(1, &interpreter.id);
+  interpreter_field(2, &interpreter.next);
+  interpreter_field(3, &interpreter.threads_head);
+  const size_t threads_main = table->minor >= 14 ? 1 : 0;  // a field more before what follows
+  interpreter_field(5 + threads_main, &interpreter.modules);
+  interpreter_field(6 + threads_main, &interpreter.sysdict);
+  take(at->interpreter, at->interpreter_gil, &interpreter.gil);
+
+  layout::Thread& thread = table->thread;
+  auto thread_field = [&](size_t index, uint32_t* out) { take(at->thread, index, out); };
+  thread_field(at->thread + 1, &thread.prev);
+  thread_field(at->thread + 2, &thread.next);
+  thread_field(at->thread + 3, &thread.interpreter);
+  thread_field(at->thread + 4, &thread.current_frame);
+  if (at->base_frame != kNoWord) thread_field(at->base_frame, &thread.base_frame);
+  thread_field(at->thread_native_id - 1, &thread.pthread_id);
+  thread_field(at->thread_native_id, &thread.native_id);
+  thread.identity = thread.native_id;
+  thread_field(at->thread_chunk, &thread.chunk);
+  thread.top = thread.chunk + 8;  // follow each other in PyThreadState
+  thread.limit = thread.chunk + 16;
+
+  layout::Frame& frame = table->frame;
+  auto frame_field = [&](size_t i, uint32_t* out) { take(at->frame, at->frame + i, out); };
+  frame_field(1, &frame.previous);
+  frame_field(2, &frame.code);
+  frame_field(3, &frame.instr);
+  frame_field(4, &frame.locals);
+  frame_field(5, &frame.owner);
+  if (table->minor >= 14) {
+    frame_field(6, &frame.stacktop);
+  } else {
+    frame.stacktop = frame.instr + 8;
+  }
+
+  layout::Code& code = table->code;
+  auto code_field = [&](size_t i, uint32_t* out) { take(at->code, at->code + i, out); };
+  code_field(1, &code.file);
+  code_field(2, &code.name);
+  code_field(3, &code.qualname);
+  code_field(4, &code.linetable);
+  code_field(5, &code.first_line);
+  code_field(9, &code.bytecode);
+
+  layout::Objects& objects = table->objects;
+  take(at->object, at->object + 1, &objects.type);
+  take(at->type, at->type + 1, &objects.type_name);
+  take(at->dict, at->dict + 1, &objects.dict_keys);
+  take(at->dict, at->dict + 2, &objects.dict_values);
+  take(at->bytes, at->bytes + 1, &objects.var_size);
+  take(at->bytes, at->bytes + 2, &objects.bytes_data);
+  take(at->str, at->str + 1, &objects.str_state);
+  take(at->str, at->str + 2, &objects.str_length);
+  // The size of the shorter header, which is where its characters begin.
+  objects.str_ascii =
+      static_cast<uint32_t>(std::min<uint64_t>(Word(runtime, at->str + 3), kLargest));
+  objects.str_compact = objects.str_ascii + 16;  // utf8_length, utf8
+  if (at->generator != kNoWord) {
+    take(at->generator, at->generator + 2, &table->generator.frame);
+  }
+
   // Readers fetch a frame or a code object up to `locals` or `bytecode`, a str up to its data, and
-  // a thread's words from `current_frame` to `limit`: the fields must lie in there.
+  // a thread's words from `current_frame` to `limit`: the fields must lie in there, and be of a
+  // size that is read as a whole.
+  constexpr uint32_t kSmall = 4096;
   auto inside = [&](uint32_t end, std::initializer_list<uint32_t> fields) {
+    plausible = plausible && end <= kSmall;
     for (const uint32_t field : fields) plausible = plausible && field + 8 <= end;
   };
-  const layout::Frame& frame = table->frame;
   inside(frame.locals, {frame.code, frame.previous, frame.instr, frame.stacktop});
   plausible = plausible && frame.owner < frame.locals;
-  const layout::Code& code = table->code;
   inside(code.bytecode, {code.file, code.name, code.qualname, code.linetable, code.first_line,
                          code.nlocalsplus, code.stacksize, code.framesize, code.version,
-                         code.first_traceable, table->objects.type, table->objects.var_size});
-  inside(table->objects.str_ascii, {table->objects.str_length, table->objects.str_state});
-  const layout::Thread& thread = table->thread;
+                         code.first_traceable, objects.type, objects.var_size});
+  inside(objects.str_ascii, {objects.str_length, objects.str_state});
   inside(thread.limit, {thread.current_frame, thread.native_id, thread.chunk});
+  inside(kSmall, {thread.prev, thread.next, thread.interpreter, thread.pthread_id,
+                  objects.type_name, objects.dict_keys, objects.dict_values, objects.bytes_data});
   plausible =
       plausible && thread.native_id >= thread.current_frame && thread.chunk >= thread.current_frame;
   if (!plausible) {

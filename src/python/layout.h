@@ -1,9 +1,9 @@
 #pragma once
 // Where the interpreter keeps what the sampler reads, per CPython version. All offsets are bytes.
 // Readers name a field of this table, never an offset. From 3.13 on the runtime carries its own
-// table (`_Py_DebugOffsets`, Include/internal/pycore_runtime.h); ApplyDebugOffsets overlays it.
-// Before, the numbers come from the headers of that version (offsetof on x86-64 and aarch64 are
-// equal).
+// table (`_Py_DebugOffsets`, Include/internal/pycore_runtime.h, pycore_debug_offsets.h from 3.14);
+// ApplyDebugOffsets overlays it. Before, the numbers come from the headers of that version
+// (offsetof on x86-64 and aarch64 are equal).
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -27,6 +27,8 @@ enum class OpcodeKind : uint8_t {
   kIterate = 2,  // FOR_ITER, SEND: may push a generator's own frame
   kReturn = 3,   // the frame is about to be popped: RETURN_*, INTERPRETER_EXIT
   kOpaque = 4,   // hides the original opcode: instrumented lines, executors
+  kMove = 5,     // 3.14+, RETURN_GENERATOR: the frame moves into a generator, and what it leaves
+                 // behind looks alive
 };
 
 namespace layout {
@@ -39,7 +41,7 @@ struct Runtime {
       gil_locked;  // <= 3.11: in the runtime; from 3.12 kNone, see Interpreter::gil
 };
 struct Interpreter {
-  uint32_t id, next, threads_head, modules, gc_collecting;
+  uint32_t id, next, threads_head, modules, sysdict, gc_collecting;
   uint32_t gil;   // 3.12+: pointer to struct _gil_runtime_state
   uint32_t size;  // an upper bound; 0 when unknown
 };
@@ -47,18 +49,31 @@ struct Gil {  // 3.12+, inside struct _gil_runtime_state
   uint32_t holder, locked;
 };
 struct Thread {
-  uint32_t prev, next, interpreter, pthread_id, native_id;
-  uint32_t current_frame;      // 3.13+; before: the pointer to the C frame record (`cframe`)
-  uint32_t cframe_frame;       // offset of current_frame in _PyCFrame; kNone from 3.13 on
-  uint32_t chunk, top, limit;  // data stack
+  uint32_t prev, next, interpreter, pthread_id;
+  uint32_t native_id;  // the kernel's tid; kNone before 3.11
+  // Before 3.11: where the C library keeps the tid in what pthread_id points to.
+  uint32_t tid_in_pthread;
+  // A word that another thread state at the same address would not have: native_id, or the state's
+  // own number.
+  uint32_t identity;
+  // The current frame; 3.11, 3.12: the pointer to the C frame record (`cframe`).
+  uint32_t current_frame;
+  uint32_t cframe_frame;       // 3.11, 3.12: offset of current_frame in _PyCFrame
+  uint32_t chunk, top, limit;  // data stack, 3.11+
+  uint32_t base_frame;         // 3.15+: pointer to the marker below the thread's first frame
 };
+// A frame on the data stack (_PyInterpreterFrame, 3.11+) or a frame object (PyFrameObject, before).
 struct Frame {
-  uint32_t code, previous, instr, stacktop, owner;
-  uint32_t is_entry;  // 3.11 only
-  uint32_t locals;    // localsplus: the end of the header
+  uint32_t code, previous;
+  uint32_t instr;      // the instruction's address; before 3.11: its index in the bytecode
+  uint32_t stacktop;   // 3.11 - 3.13: int; 3.14+: pointer; kNone before
+  uint32_t owner;      // before 3.11: the byte that says whether the frame executes
+  uint32_t is_entry;   // 3.11 only
+  uint32_t locals;     // localsplus: the end of the header
+  uint64_t code_tags;  // bits of `code` that are no part of the address: _PyStackRef, 3.14+
 };
 struct Generator {
-  uint32_t frame;  // gi_iframe, the frame inside the generator object
+  uint32_t frame;  // gi_iframe, the frame inside the generator object; kNone before 3.11
 };
 struct Code {
   uint32_t flags;  // co_flags
@@ -66,7 +81,8 @@ struct Code {
   uint32_t framesize;  // 3.12+, in words
   uint32_t version;    // 3.12+
   uint32_t first_traceable;
-  uint32_t bytecode;  // co_code_adaptive: end of the header
+  uint32_t bytecode;    // co_code_adaptive: end of the header; before 3.11 the end of the object
+  uint32_t code_bytes;  // before 3.11: co_code, the `bytes` that hold the bytecode
 };
 struct Objects {
   uint32_t type;       // ob_type
@@ -78,16 +94,19 @@ struct Objects {
 };
 // Dictionaries (Include/internal/pycore_dict.h).
 struct Dict {
-  uint32_t keys_log2_size, keys_log2_index_bytes, keys_kind, keys_entries;  // in PyDictKeysObject
+  // In PyDictKeysObject. Before 3.11 the size itself, entries of one kind, and the index's width
+  // follows from the size: then the second and third are kNone.
+  uint32_t keys_log2_size, keys_log2_index_bytes, keys_kind, keys_entries;
   uint32_t keys_indices;  // start of the index table; the entries follow it
   uint32_t values_first;  // of PyDictValues
 };
 // Attributes of instances (Include/internal/pycore_object.h) and integers (cpython/longintrepr.h).
 struct Names {
   enum class Instance : uint8_t {
+    kDict,           // before 3.11: only a dict, at the type's offset
     kTwoPointers,    // 3.11: before the object, values at -4 words and the dict at -3
     kTaggedPointer,  // 3.12: one word at -3 words; odd: values, one byte below their address
-    kInline,         // 3.13: the dict at -3 words; without one, values behind the object
+    kInline,         // 3.13+: the dict at -3 words; without one, values behind the object
   } instance;
   uint32_t module_dict;
   uint32_t type_flags, type_dict_offset, type_basic_size, type_cached_keys;
@@ -95,8 +114,30 @@ struct Names {
   bool int_tagged;  // 3.12+: size << 3 | sign, sign 0 for positive; before, a signed size
 };
 
+// What the position in a frame counts.
+enum class Position : uint8_t {
+  kPointer,  // 3.11+: the address of a code unit
+  kUnits,    // 3.10: code units from the first
+  kBytes,    // before: bytes from the first
+};
+// Which table of a code object gives the lines.
+enum class Lines : uint8_t {
+  kLocations,  // 3.11+: Objects/locations.md
+  kRanges,     // 3.10: PEP 626, Objects/lnotab_notes.txt
+  kDeltas,     // before: co_lnotab, Objects/lnotab_notes.txt
+};
+// What tells in a frame on the data stack that it lives.
+enum class Liveness : uint8_t {
+  kStacktop,    // 3.11 - 3.13: stacktop is -1 while it executes
+  kExecutable,  // 3.14+: `code` is cleared when it is popped; nothing tells executing from calling
+  kObject,      // before 3.11: frames are objects, with a byte that says whether they execute
+};
+
 struct Table {
   int minor;  // of CPython 3
+  Liveness liveness;
+  Position position;
+  Lines lines;
   Runtime runtime;
   Interpreter interpreter;
   Gil gil;
@@ -109,10 +150,10 @@ struct Table {
   Names names;
   uint32_t frame_specials_words;  // framesize = nlocalsplus + stacksize + this, where
                                   // `code.framesize` is missing
-  // An executing frame has stacktop == -1 (3.11 - 3.13).
   bool generators_run_through_c;  // 3.11: a generator's eval loop is a C call; 3.12+: inline where
                                   // specialised
   bool c_entry_frames;            // 3.12+: a frame on the C stack marks each entry of the eval loop
+  uint8_t executing;              // before 3.11: what the byte says of a frame that executes
   // prev_instr (3.11, 3.12) may be the last cache unit of a call; instr_ptr (3.13+) is the
   // instruction itself.
   std::array<uint8_t, 256> opcodes;  // low nibble: cache units, high nibble: OpcodeKind
@@ -122,15 +163,22 @@ struct Table {
 // (pycore_pystate / cpython/pystate.h).
 inline constexpr uint32_t kChunkPrevious = 0, kChunkSize = 8, kChunkTop = 16, kChunkData = 24;
 
-extern const Table kPython311, kPython312, kPython313;
+extern const Table kPython38, kPython39, kPython310, kPython311, kPython312, kPython313, kPython314,
+    kPython315;
+inline constexpr std::array kTables = {&kPython38,  &kPython39,  &kPython310, &kPython311,
+                                       &kPython312, &kPython313, &kPython314, &kPython315};
 
 }  // namespace layout
 
 // Oldest and newest minor version of CPython 3 that this build reads.
-inline constexpr int kOldestMinor = 11, kNewestMinor = 13;
+inline constexpr int kOldestMinor = 8, kNewestMinor = 15;
 
 // The table of a version; kUnsupported (naming the supported range) when there is none.
 Result<layout::Table> LayoutFor(const PythonVersion& version);
+// What to try on a minor version that is newer than the newest known: its table, to be overlaid
+// with the runtime's own offsets and then held against the target's memory. No opcode is taken for
+// known.
+layout::Table LayoutForNewer();
 
 // Size of the prefix of `_PyRuntime` that ApplyDebugOffsets wants to see.
 inline constexpr size_t kDebugOffsetsBytes = 1024;
@@ -143,7 +191,7 @@ struct DebugOffsetsHeader {
 // is missing (before 3.13).
 std::optional<DebugOffsetsHeader> ReadDebugOffsetsHeader(std::span<const std::byte> runtime);
 
-// Overlays the runtime's own offsets (3.13) on `table`. kCorrupt when an offset is out of any
+// Overlays the runtime's own offsets (3.13+) on `table`. kCorrupt when an offset is out of any
 // plausible range.
 Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* table);
 

@@ -80,4 +80,39 @@ std::vector<int32_t> DecodeLocationTable(std::span<const uint8_t> table, int32_t
   return lines;
 }
 
+std::vector<int32_t> DecodeLineRanges(std::span<const uint8_t> table, int32_t first_line,
+                                      size_t units) {
+  std::vector<int32_t> lines(units, kNoLine);
+  int64_t line = first_line;
+  size_t unit = 0;
+  for (size_t i = 0; i + 1 < table.size() && unit < units; i += 2) {
+    const auto delta = static_cast<int8_t>(table[i + 1]);
+    constexpr int8_t kNone = -128;  // these units belong to no line; the line stays
+    if (delta != kNone) line += delta;
+    const size_t end = std::min(units, unit + table[i] / 2);
+    std::fill(lines.begin() + static_cast<ptrdiff_t>(unit),
+              lines.begin() + static_cast<ptrdiff_t>(end),
+              delta == kNone ? kNoLine : static_cast<int32_t>(line));
+    unit = end;
+  }
+  return lines;
+}
+
+std::vector<int32_t> DecodeLineDeltas(std::span<const uint8_t> table, int32_t first_line,
+                                      size_t units) {
+  std::vector<int32_t> lines(units, kNoLine);
+  int64_t line = first_line;
+  size_t unit = 0;
+  for (size_t i = 0;; i += 2) {
+    // The last line goes on to the end.
+    const bool last = i + 1 >= table.size();
+    const size_t end = last ? units : std::min(units, unit + table[i] / 2);
+    std::fill(lines.begin() + static_cast<ptrdiff_t>(unit),
+              lines.begin() + static_cast<ptrdiff_t>(end), static_cast<int32_t>(line));
+    if (last) return lines;
+    unit = end;
+    line += static_cast<int8_t>(table[i + 1]);
+  }
+}
+
 }  // namespace linescope

@@ -3,11 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstring>
 #include <optional>
 
 #include "process/modules.h"
 #include "process/procfs.h"
+#include "python/dict_reader.h"
+#include "python/thread_list.h"
 
 namespace linescope {
 namespace {
@@ -29,6 +33,39 @@ RuntimeState ProbeInterpreter(RemoteMemory* memory, const layout::Table& table, 
     return RuntimeState::kBad;
   }
   return back == interp ? RuntimeState::kReady : RuntimeState::kBad;
+}
+
+// Of sys.hexversion; nullopt while the interpreter is not that far, or where the layout is another.
+std::optional<PythonVersion> ReadSysVersion(RemoteMemory* memory, const layout::Table& table,
+                                            Address runtime) {
+  Address interp = 0, sysdict = 0;
+  if (!memory->ReadValue(runtime + table.runtime.interpreters_head, &interp) ||
+      !memory->ReadValue(interp + table.interpreter.sysdict, &sysdict) ||
+      !PlausiblePointer(sysdict)) {
+    return std::nullopt;
+  }
+  const ObjectReader objects(memory, &table);
+  DictReader dicts(&objects);
+  const Address hexversion = dicts.Find(sysdict, "hexversion");
+  const auto hex = hexversion == 0 ? std::nullopt : dicts.Int(hexversion);
+  if (!hex || *hex >> 24 != 3) return std::nullopt;
+  return PythonVersion::FromHex(static_cast<uint32_t>(*hex));
+}
+
+// Versions whose runtime has neither a table of offsets nor a symbol Py_Version.
+bool TellsNoVersion(const layout::Table& table) { return table.minor < 11; }
+
+// The minor version in a name like libpython3.8.so.1.0 or python3.8.
+std::optional<int> MinorInName(const std::string& path) {
+  constexpr std::string_view kName = "python3.";
+  const size_t at = path.rfind(kName);
+  int minor = 0;
+  if (at == std::string::npos ||
+      std::from_chars(path.data() + at + kName.size(), path.data() + path.size(), minor).ec !=
+          std::errc()) {
+    return std::nullopt;
+  }
+  return minor;
 }
 
 struct Candidate {
@@ -67,6 +104,33 @@ std::vector<Candidate> CandidatesOf(const ElfFile& elf, const Module& module,
   return candidates;
 }
 
+// A version newer than any known: what its own table says is tried by the form of the newest known.
+Result<PythonRuntime> IdentifyNewer(PythonRuntime runtime, std::span<const std::byte> head,
+                                    RemoteMemory* memory) {
+  runtime.table = LayoutForNewer();
+  const Status applied = ApplyDebugOffsets(head, &runtime.table);
+  const RuntimeState state =
+      applied ? ProbeRuntime(memory, runtime.table, runtime.address) : RuntimeState::kBad;
+  if (state == RuntimeState::kBad) {
+    return Fail(ErrorCode::kUnsupported,
+                "this is Python {}, whose table of offsets is not like that of 3.{}; this version "
+                "of LineScope reads 3.{} to 3.{}",
+                runtime.version.ToString(), kNewestMinor, kOldestMinor, kNewestMinor);
+  }
+  if (state == RuntimeState::kReady) {
+    const auto version = ReadSysVersion(memory, runtime.table, runtime.address);
+    if (version && version->minor != runtime.version.minor) {
+      return Fail(ErrorCode::kUnsupported, "this is Python {}, which LineScope cannot read",
+                  runtime.version.ToString());
+    }
+  }
+  runtime.warnings.push_back(
+      fmt::format("Python {} is newer than this version of LineScope knows (3.{}); it is read by "
+                  "its own table of offsets",
+                  runtime.version.ToString(), kNewestMinor));
+  return runtime;
+}
+
 Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
                                RemoteMemory* memory) {
   PythonRuntime runtime;
@@ -84,6 +148,9 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
                     "LineScope does not read yet",
                     runtime.version.ToString(), module.path);
       }
+      if (runtime.version.major == 3 && runtime.version.minor > kNewestMinor) {
+        return IdentifyNewer(std::move(runtime), head, memory);
+      }
       LS_TRY(table, LayoutFor(runtime.version));
       runtime.table = table;
       LS_CHECK_OK(ApplyDebugOffsets(head, &runtime.table));
@@ -96,15 +163,21 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
     runtime.table = table;
     return runtime;
   }
-  // No version in sight: the layout that the memory agrees with.
-  for (const layout::Table* table : {&layout::kPython311, &layout::kPython312}) {
-    if (ProbeRuntime(memory, *table, candidate.address) == RuntimeState::kReady) {
+  // No version in sight: the one that the interpreter itself tells when it is read so.
+  for (const layout::Table* table : layout::kTables) {
+    if (const auto version = ReadSysVersion(memory, *table, candidate.address);
+        version && version->minor == table->minor) {
       runtime.table = *table;
-      runtime.version = {3, table->minor, 0,
-                         static_cast<uint32_t>(0x03000000 | table->minor << 16)};
-      runtime.warnings.push_back(
-          fmt::format("the interpreter in {} does not say its version; its memory looks like 3.{}",
-                      module.path, table->minor));
+      runtime.version = *version;
+      return runtime;
+    }
+  }
+  // It may be just coming up.
+  const int minor = MinorInName(module.path).value_or(0);
+  for (const layout::Table* table : layout::kTables) {
+    if (TellsNoVersion(*table) && table->minor == minor) {
+      runtime.table = *table;
+      runtime.version = {3, minor, 0, 0};
       return runtime;
     }
   }
@@ -119,10 +192,11 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
 bool HasKernelThread(RemoteMemory* memory, const layout::Table& table, Address interp,
                      const std::vector<int>& tids) {
   Address thread = 0;
-  uint64_t native_id = 0;
-  return memory->ReadValue(interp + table.interpreter.threads_head, &thread) && thread != interp &&
-         memory->ReadValue(thread + table.thread.native_id, &native_id) &&
-         std::find(tids.begin(), tids.end(), static_cast<int>(native_id)) != tids.end();
+  if (!memory->ReadValue(interp + table.interpreter.threads_head, &thread) || thread == interp) {
+    return false;
+  }
+  const auto native_id = ReadNativeId(memory, table, thread);
+  return native_id && std::ranges::find(tids, *native_id) != tids.end();
 }
 
 // Ids of the process's threads as the process itself sees them.
@@ -172,7 +246,8 @@ std::optional<PythonRuntime> Scan(const Module& module, const std::vector<Mappin
         Address interp = 0;
         std::memcpy(&interp, block.data() + i, 8);
         if (!PlausiblePointer(interp) || !readable(interp)) continue;
-        for (const layout::Table* table : {&layout::kPython311, &layout::kPython312}) {
+        for (const layout::Table* table : layout::kTables) {
+          if (table->minor >= 13) break;  // those have the cookie
           if (ProbeInterpreter(memory, *table, interp) != RuntimeState::kReady ||
               !HasKernelThread(memory, *table, interp, tids)) {
             continue;
@@ -187,14 +262,57 @@ std::optional<PythonRuntime> Scan(const Module& module, const std::vector<Mappin
   return std::nullopt;
 }
 
+// Learns where the C library keeps a thread's id in what pthread_t points to: where the words of
+// all threads are ids that the kernel knows in the process, no two the same.
+void FindTidInPthread(int pid, RemoteMemory* memory, PythonRuntime* runtime) {
+  const std::vector<int> tids = OwnThreadIds(pid);
+  ThreadList list;
+  ReadThreadList(memory, runtime->table, runtime->address, &list);
+  std::vector<std::array<int32_t, 256>> structs;
+  for (const PythonThread& thread : list.threads) {
+    if (!memory->ReadValue(thread.pthread_id, &structs.emplace_back())) structs.pop_back();
+  }
+  auto fits = [&](size_t word) {
+    std::vector<int> ids;
+    for (const auto& words : structs) ids.push_back(words[word]);
+    std::ranges::sort(ids);
+    return std::ranges::adjacent_find(ids) == ids.end() && std::ranges::all_of(ids, [&](int id) {
+             return std::ranges::find(tids, id) != tids.end();
+           });
+  };
+  uint32_t& tid_at = runtime->table.thread.tid_in_pthread;
+  if (structs.empty() || fits(tid_at / 4)) return;
+  for (size_t word = 0; word < structs.front().size(); ++word) {
+    if (fits(word)) {
+      tid_at = static_cast<uint32_t>(word * 4);
+      return;
+    }
+  }
+  runtime->warnings.push_back(fmt::format(
+      "the C library of process {} keeps threads' ids where LineScope cannot find them", pid));
+}
+
 }  // namespace
+
+void CompleteRuntime(int pid, RemoteMemory* memory, PythonRuntime* runtime) {
+  if (runtime->version.hex == 0) {
+    if (const auto version = ReadSysVersion(memory, runtime->table, runtime->address)) {
+      runtime->version = *version;
+    }
+  }
+  if (runtime->table.thread.native_id == layout::kNone) FindTidInPthread(pid, memory, runtime);
+}
 
 RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Address runtime) {
   Address interp = 0;
   if (!memory->ReadValue(runtime + table.runtime.interpreters_head, &interp)) {
     return RuntimeState::kBad;
   }
-  return ProbeInterpreter(memory, table, interp);
+  const RuntimeState state = ProbeInterpreter(memory, table, interp);
+  if (state != RuntimeState::kReady || !TellsNoVersion(table)) return state;
+  const auto version = ReadSysVersion(memory, table, runtime);
+  if (!version) return RuntimeState::kStarting;
+  return version->minor == table.minor ? RuntimeState::kReady : RuntimeState::kBad;
 }
 
 Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan) {
@@ -220,6 +338,7 @@ Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan
       }
       switch (ProbeRuntime(memory, runtime->table, runtime->address)) {
         case RuntimeState::kReady:
+          CompleteRuntime(pid, memory, &*runtime);
           return *runtime;
         case RuntimeState::kStarting:
           if (!starting) starting = *runtime;
@@ -237,7 +356,10 @@ Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan
   if (scan == ScanMemory::kYes) {
     const std::vector<int> tids = OwnThreadIds(pid);
     for (const Module& module : modules) {
-      if (auto runtime = Scan(module, maps, tids, memory)) return *runtime;
+      if (auto runtime = Scan(module, maps, tids, memory)) {
+        CompleteRuntime(pid, memory, &*runtime);
+        return *runtime;
+      }
     }
   }
   std::string what = fmt::format(

@@ -1,7 +1,7 @@
 #pragma once
 // Finds the interpreter in a process: the address of `_PyRuntime`, its version, and the layout that
-// goes with it. By symbol, by section, by a checked scan of writable memory; what a file is called
-// plays no part.
+// goes with it. By symbol, by section, by a checked scan of writable memory. What a file is called
+// only bridges the time until an interpreter before 3.11 has a `sys` that tells its version.
 #include <string>
 #include <vector>
 
@@ -25,8 +25,13 @@ enum class RuntimeState : uint8_t {
   kBad,  // what lies there is no runtime of this layout
 };
 
-// Follows interpreters.head -> first thread -> its interpreter.
+// Follows interpreters.head -> first thread -> its interpreter. Before 3.11 also asks its
+// sys.hexversion, by which alone those versions are told apart.
 RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Address runtime);
+
+// Once the runtime is ready: learns what can only be learnt then, before 3.11 the exact version and
+// where the C library keeps threads' ids. FindRuntime does it for a runtime that it finds ready.
+void CompleteRuntime(int pid, RemoteMemory* memory, PythonRuntime* runtime);
 
 // Whether FindRuntime may also search writable memory, which can take some ten milliseconds.
 enum class ScanMemory : bool { kNo, kYes };

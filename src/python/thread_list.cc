@@ -25,22 +25,41 @@ void ReadThreads(RemoteMemory* memory, const layout::Table& table, Address inter
                  Address head, std::unordered_set<Address>* seen, std::vector<PythonThread>* out) {
   const layout::Thread& at = table.thread;
   std::byte header[512];
-  const size_t size = std::max({at.next, at.interpreter, at.pthread_id, at.native_id}) + 8;
+  const size_t size = std::max({at.next, at.interpreter, at.pthread_id, at.identity}) + 8;
   if (size > sizeof header) return;
   for (Address thread = head; PlausiblePointer(thread) && out->size() < kMaxThreads;) {
     if (!seen->insert(thread).second || !memory->ReadExact(thread, header, size)) return;
     // A thread state that was freed while we walked leads anywhere.
     if (Load<Address>(header + at.interpreter) != interpreter) return;
-    const auto native_id = static_cast<int>(Load<uint64_t>(header + at.native_id));
+    const auto pthread_id = Load<uint64_t>(header + at.pthread_id);
+    const int native_id = at.native_id != layout::kNone
+                              ? static_cast<int>(Load<uint64_t>(header + at.native_id))
+                              : ReadNativeId(memory, table, thread).value_or(0);
     // 0: made, but not yet taken by its thread.
     if (native_id > 0) {
-      out->push_back({thread, interpreter, Load<uint64_t>(header + at.pthread_id), native_id});
+      out->push_back(
+          {thread, interpreter, pthread_id, native_id, Load<uint64_t>(header + at.identity)});
     }
     thread = Load<Address>(header + at.next);
   }
 }
 
 }  // namespace
+
+std::optional<int> ReadNativeId(RemoteMemory* memory, const layout::Table& table, Address thread) {
+  const layout::Thread& at = table.thread;
+  uint64_t word = 0;
+  if (at.native_id != layout::kNone) {
+    if (!memory->ReadValue(thread + at.native_id, &word)) return std::nullopt;
+    return static_cast<int>(word);
+  }
+  int32_t tid = 0;
+  if (!memory->ReadValue(thread + at.pthread_id, &word) || !PlausiblePointer(word) ||
+      !memory->ReadValue(word + at.tid_in_pthread, &tid)) {
+    return std::nullopt;
+  }
+  return tid;
+}
 
 bool ReadThreadList(RemoteMemory* memory, const layout::Table& table, Address runtime,
                     ThreadList* out) {

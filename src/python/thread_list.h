@@ -1,6 +1,7 @@
 #pragma once
 // The interpreters of a runtime and their threads.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "process/remote_memory.h"
@@ -13,6 +14,7 @@ struct PythonThread {
   Address interpreter = 0;
   uint64_t pthread_id = 0;  // threading.get_ident()
   int native_id = 0;        // the kernel's tid, in the target's pid namespace
+  uint64_t identity = 0;    // see layout::Thread
   bool operator==(const PythonThread&) const = default;
 };
 
@@ -32,6 +34,10 @@ struct ThreadList {
 // read.
 bool ReadThreadList(RemoteMemory* memory, const layout::Table& table, Address runtime,
                     ThreadList* out);
+
+// The kernel's id of the thread that has the state at `thread`, in the target's pid namespace; 0
+// when no thread has taken it yet.
+std::optional<int> ReadNativeId(RemoteMemory* memory, const layout::Table& table, Address thread);
 
 // Who holds the GIL of an interpreter: the thread state's address, 0 when it is free, nullopt-like
 // UINT64_MAX when unknown. GilRanges gives what to read (two words, holder and locked) or an empty

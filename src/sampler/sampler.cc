@@ -143,6 +143,7 @@ bool Sampler::FindInterpreter(int64_t now_ns) {
     search_step_ns_ = kMs / 4;
     return false;
   }
+  CompleteRuntime(options_.pid, memory_.get(), &*runtime_);
   codes_ = std::make_unique<CodeCache>(memory_.get(), &runtime_->table, next_code_);
   ready_ = true;
   now_ns = MonotonicNs();
@@ -280,8 +281,8 @@ void Sampler::Tick(int64_t now_ns) {
     thread->stopped = stop_mode && stopper_.Stop(thread->python.native_id);
     thread->expect_exact = off || thread->stopped || pinning_.pinned_cpu() >= 0;
     thread->offset = total;
-    thread->stack.Plan(thread->expect_exact, &ranges_);
-    total += thread->stack.planned_bytes();
+    thread->stack->Plan(thread->expect_exact, &ranges_);
+    total += thread->stack->planned_bytes();
   }
   bool complete = true;
   std::byte* bytes = nullptr;
@@ -309,23 +310,23 @@ void Sampler::Tick(int64_t now_ns) {
     Decision decision = Decision::kAgain;
     if (complete) {
       exact = IsExact(*thread);
-      decision = thread->stack.Decide(bytes + thread->offset, exact, now_ns);
+      decision = thread->stack->Decide(bytes + thread->offset, exact, now_ns);
     } else {
-      thread->stack.ResetPrediction();
+      thread->stack->ResetPrediction();
     }
     for (int attempt = 0; decision == Decision::kAgain && attempt < 3; ++attempt) {
       ranges_.clear();
-      thread->stack.Plan(thread->expect_exact, &ranges_);
-      const size_t size = thread->stack.planned_bytes();
+      thread->stack->Plan(thread->expect_exact, &ranges_);
+      const size_t size = thread->stack->planned_bytes();
       std::byte* again = again_.Prepare(size, ranges_.front().address);
       thread->cpu.Poll();
       thread->switches_before = thread->cpu.switches();
       if (memory_->Read(ranges_, again) != static_cast<ssize_t>(size)) {
-        thread->stack.ResetPrediction();
+        thread->stack->ResetPrediction();
         continue;
       }
       exact = IsExact(*thread);
-      decision = thread->stack.Decide(again, exact, now_ns);
+      decision = thread->stack->Decide(again, exact, now_ns);
     }
     switch (decision) {
       case Decision::kOk:
@@ -380,8 +381,8 @@ bool Sampler::IsExact(Thread& thread) {
 
 void Sampler::Record(Thread& thread, bool exact, int64_t now_ns) {
   if (!thread.skip) {
-    const auto frames = thread.stack.frames();
-    const size_t keep = std::min(thread.stack.unchanged(), thread.path.size());
+    const auto frames = thread.stack->frames();
+    const size_t keep = std::min(thread.stack->unchanged(), thread.path.size());
     thread.path.resize(keep);
     NodeId node = keep == 0 ? kNoNode : thread.path.back();
     for (size_t i = keep; i < frames.size(); ++i) {
@@ -445,7 +446,7 @@ void Sampler::Housekeeping(int64_t now_ns) {
 void Sampler::VerifyStacks(int64_t now_ns) {
   on_stack_.clear();
   for (auto& thread : threads_) {
-    for (const StackFrame& frame : thread->stack.frames()) {
+    for (const StackFrame& frame : thread->stack->frames()) {
       Code* code = codes_->Find(frame.code->address);
       if (code == frame.code && code->verified_ns < now_ns - kHousekeepingNs / 2) {
         code->verified_ns = now_ns;  // once each

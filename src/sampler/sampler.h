@@ -55,11 +55,11 @@ class Sampler {
            const layout::Table* table, CodeCache* codes)
         : index(number),
           python(info),
-          stack(memory, table, codes, info.tstate, info.native_id),
+          stack(MakeStackReader(memory, table, codes, info)),
           cpu(pid, info.native_id) {}
     uint32_t index;  // over the whole run
     PythonThread python;
-    StackReader stack;
+    std::unique_ptr<StackReader> stack;
     OnCpu cpu;
     std::string name;
     std::vector<NodeId> path;  // nodes of stack.frames()

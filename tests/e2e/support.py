@@ -1,7 +1,8 @@
 """What the end-to-end tests share: the interpreters of this machine, and the binary under test.
 
-The binary is named by LINESCOPE (default: that of the release preset), interpreters may be named by LINESCOPE_PYTHONS (colon-separated); otherwise pyenv's and those on
-PATH are taken. A version that the machine lacks is skipped by name.
+The binary is named by LINESCOPE (default: that of the release preset), interpreters may be named by LINESCOPE_PYTHONS
+(colon-separated); otherwise those that tools/pythons made, pyenv's and those on PATH are taken. A version that the machine lacks is
+skipped by name.
 """
 import collections
 import glob
@@ -18,9 +19,10 @@ import textwrap
 import time
 import unittest
 
-BUILT = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "bin" / "linescope"
-LINESCOPE = os.environ.get("LINESCOPE", str(BUILT))
-VERSIONS = ("3.11", "3.12", "3.13")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINESCOPE = os.environ.get("LINESCOPE", str(ROOT / "build" / "release" / "bin" / "linescope"))
+VERSIONS = tuple("3.%d" % minor for minor in range(8, 16))
+MADE = ROOT / "build" / "pythons"
 TIMEOUT_S = 120
 
 Done = collections.namedtuple("Done", "status stdout stderr")
@@ -30,6 +32,7 @@ def _candidates():
     if os.environ.get("LINESCOPE_PYTHONS"):
         yield from os.environ["LINESCOPE_PYTHONS"].split(":")
         return
+    yield from sorted(glob.glob(str(MADE / "*" / "bin" / "python3")))
     root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
     yield from sorted(glob.glob(os.path.join(root, "versions", "*", "bin", "python3")))
     for folder in os.environ.get("PATH", "").split(":"):

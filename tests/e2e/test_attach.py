@@ -1,4 +1,5 @@
 """`linescope attach`: other people's processes, which must not notice either."""
+import glob
 import json
 import os
 import pwd
@@ -174,14 +175,13 @@ class Refusals(Case):
         self.assertTrue(alive(target.pid))
 
     def test_unsupported_version(self):
-        old = next((p for p in (os.path.expanduser("~/.pyenv/versions/%s/bin/python3" % v) for v in ("3.8.18", "3.9.18", "3.10.13"))
-                    if os.path.exists(p)), None)
+        old = next(iter(glob.glob(os.path.expanduser("~/.pyenv/versions/3.7.*/bin/python3"))), None)
         if old is None:
-            self.skipTest("no Python before 3.11 on this machine")
+            self.skipTest("no Python 3.7 on this machine")
         target = self.target(SPINNING, old)
         done = self.linescope("attach", "--pid", target.pid)
         self.assertNotIn(done.status, (0, 1, 2))
-        self.assertRegex(done.stderr, r"3\.11 to 3\.13")
+        self.assertRegex(done.stderr, r"3\.8 to 3\.15")
 
 
 if __name__ == "__main__":

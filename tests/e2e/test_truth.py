@@ -164,7 +164,7 @@ class Stacks(Case):
             else:
                 lines.extend("    " + line for line in leaf)
         make("", 0)
-        lines += ["print('ready', flush=True)", "x = 0", "end = time.time() + float(sys.argv[1])", "while time.time() < end:",
+        lines += ["print('ready', flush=True)", "x = 0", "end = time.monotonic() + float(sys.argv[1])", "while time.monotonic() < end:",
                   "    x = f(x)"]
         (self.folder / "tree.py").write_text("\n".join(lines) + "\n")
         return at

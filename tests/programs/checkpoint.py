@@ -7,17 +7,21 @@ import os
 import sys
 
 
+def name_of(code):
+    return getattr(code, "co_qualname", code.co_name)  # qualified from 3.11 on
+
+
 def checkpoint(name):
     parts = []
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        parts.append(f"{code.co_filename}\x1f{code.co_qualname}\x1f{frame.f_lineno}")
+        parts.append(f"{code.co_filename}\x1f{name_of(code)}\x1f{frame.f_lineno}")
         frame = frame.f_back
     parts.append(name)
     parts.reverse()
     code = sys._getframe().f_code
-    parts.append(f"{code.co_filename}\x1f{code.co_qualname}\x1f{code.co_firstlineno + 13}")
+    parts.append(f"{code.co_filename}\x1f{name_of(code)}\x1f{code.co_firstlineno + 13}")
     del frame
     text = "\x1e".join(parts)
     return print(text, flush=True) or os.read(0, 1)  # one line: whenever the reader looks, it is this one

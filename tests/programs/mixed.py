@@ -215,9 +215,8 @@ def handlers(x):
         return str(error)
     finally:
         tiny(x)
-    match x:
-        case int():
-            return tiny(x)
+    if isinstance(x, int):
+        return tiny(x)
 
 
 def raises(n):

@@ -1,8 +1,9 @@
 """Compiles what stresses location tables and prints, for each code object, its table and the truth.
 
 One line a code object: name, first line, table as hex, and the line of every code unit (0: none) run-length coded as
-line*units, taken from co_positions() and therefore from the interpreter itself.
+line*units, taken from the interpreter itself: from co_positions(), co_lines() in 3.10, and before from its own dis.
 """
+import dis
 import sys
 
 NASTY = r'''
@@ -66,20 +67,9 @@ def handlers(a):
     finally:
         a(
             2)
-    try:
-        a()
-    except* ValueError:
-        a(3)
     with a as b, \
             b as c:
         a(4)
-    match a:
-        case [1, 2, *rest] if rest:
-            return 1
-        case {"k": v, **others}:
-            return v
-        case C(a=1) | None:
-            return (yield a)
     while a:
         if a: continue
         else: break
@@ -94,9 +84,29 @@ def handlers(a):
         c)
 '''
 
+NEWER = [((3, 10), r'''
+def cases(a):
+    match a:
+        case [1, 2, *rest] if rest:
+            return 1
+        case {"k": v, **others}:
+            return v
+        case C(a=1) | None:
+            return (yield a)
+'''), ((3, 11), r'''
+def groups(a):
+    try:
+        a()
+    except* ValueError:
+        a(3)
+''')]
+
 
 def sources():
     yield "nasty", NASTY
+    for version, source in NEWER:
+        if sys.version_info >= version:
+            yield "nasty %d.%d" % version, source
     yield "dict", "x = {\n" + "".join(f"    {i}: f({i}),\n" for i in range(1000)) + "}\n"
     yield "far", "f(" + "\n" * 5000 + "1)\ng()" + "\n" * 70000 + "h()\n"
     yield "wide", "x = " + " + ".join(f"a{i}" for i in range(700)) + "\n"
@@ -113,8 +123,23 @@ def codes(code):
             yield from codes(constant)
 
 
+def lines_of(code):
+    if sys.version_info >= (3, 11):
+        return [position[0] or 0 for position in code.co_positions()]
+    lines = [0] * (len(code.co_code) // 2)
+    if sys.version_info >= (3, 10):
+        for start, end, line in code.co_lines():
+            lines[start // 2:end // 2] = [line or 0] * ((end - start) // 2)
+    else:
+        lines = [code.co_firstlineno] * len(lines)
+        for start, line in dis.findlinestarts(code):
+            lines[start // 2:] = [line] * (len(lines) - start // 2)
+    return lines
+
+
 def show(code, name):
-    lines = [position[0] or 0 for position in code.co_positions()]
+    lines = lines_of(code)
+    table = code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab
     assert len(lines) == len(code.co_code) // 2
     runs = []
     for line in lines:
@@ -123,7 +148,7 @@ def show(code, name):
         else:
             runs.append([line, 1])
     text = " ".join(f"{line}*{count}" for line, count in runs)
-    print(f"{name}/{code.co_name}\t{code.co_firstlineno}\t{code.co_linetable.hex()}\t{text}")
+    print(f"{name}/{code.co_name}\t{code.co_firstlineno}\t{table.hex()}\t{text}")
 
 
 only = sys.argv[1:]

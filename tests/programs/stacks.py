@@ -292,6 +292,23 @@ def comprehensions(name):
     return a, b, c, d, e, f
 
 
+GROUPS = '''
+def groups(name):
+    try:
+        raise ExceptionGroup("group", [ValueError(1), TypeError(2)])
+    except* ValueError:
+        checkpoint(name + " except*")
+    except* TypeError:
+        checkpoint(name + " second except*")
+'''
+MATCHES = '''
+def matches(name):
+    match {"kind": name, "list": [1, 2, 3]}:
+        case {"kind": str(kind), "list": [first, *rest]} if recurse(0, name + " guard") == 0:
+            checkpoint(name + " case")
+'''
+
+
 def handlers(name):
     try:
         raise ValueError(name)
@@ -299,15 +316,13 @@ def handlers(name):
         checkpoint(name + " except")
     finally:
         checkpoint(name + " finally")
-    try:
-        raise ExceptionGroup("group", [ValueError(1), TypeError(2)])
-    except* ValueError:
-        checkpoint(name + " except*")
-    except* TypeError:
-        checkpoint(name + " second except*")
-    match {"kind": name, "list": [1, 2, 3]}:
-        case {"kind": str(kind), "list": [first, *rest]} if recurse(0, name + " guard") == 0:
-            checkpoint(name + " case")
+    # What older versions cannot compile, apart from them.
+    if sys.version_info >= (3, 11):
+        exec(compile(GROUPS, "groups.py", "exec"), globals())
+        groups(name)
+    if sys.version_info >= (3, 10):
+        exec(compile(MATCHES, "matches.py", "exec"), globals())
+        matches(name)
 
 
 def thrown(name):
@@ -444,9 +459,10 @@ if __name__ == "__main__":
         case()
     with_statements()
     recurse(1000, "recursion 1000")
-    recurse(20000, "recursion 20000")
+    deep = 20000 if sys.version_info >= (3, 11) else 5000  # before, each call is one in C, too
+    recurse(deep, f"recursion {deep}")
     recurse(3, "shallow again")
-    wide(5000, "wide recursion 5000")
+    wide(deep // 4, f"wide recursion {deep // 4}")
     through_c(100, "through max 100")
     checkpoint("module again")
     done()

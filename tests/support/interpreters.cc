@@ -24,6 +24,10 @@ std::vector<std::string> Candidates() {
   if (const char* given = std::getenv("LINESCOPE_PYTHONS")) return Split(given);
   std::vector<std::string> paths;
   std::error_code error;
+  const std::filesystem::path made = std::string(LINESCOPE_TEST_DATA) + "/../build/pythons";
+  for (const auto& version : std::filesystem::directory_iterator(made, error)) {
+    paths.push_back(version.path() / "bin" / "python3");
+  }
   const char* home = std::getenv("HOME");
   const char* root = std::getenv("PYENV_ROOT");
   const std::filesystem::path pyenv =
@@ -32,9 +36,11 @@ std::vector<std::string> Candidates() {
     paths.push_back(version.path() / "bin" / "python3");
   }
   for (const std::string& folder : Split(std::getenv("PATH"))) {
-    for (const char* name : {"python3.11", "python3.12", "python3.13", "python3"}) {
-      if (!folder.ends_with("/shims")) paths.push_back(folder + "/" + name);
+    if (folder.ends_with("/shims")) continue;
+    for (int minor = 8; minor <= 15; ++minor) {
+      paths.push_back(folder + "/python3." + std::to_string(minor));
     }
+    paths.push_back(folder + "/python3");
   }
   return paths;
 }

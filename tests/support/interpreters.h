@@ -14,13 +14,14 @@ struct Interpreter {
 };
 
 // Those of CPython 3.`minor` on this machine: from $LINESCOPE_PYTHONS (colon-separated; then
-// nothing else is looked at), pyenv's versions, and python3.X on $PATH. Looked up once.
+// nothing else is looked at), what tools/pythons made, pyenv's versions, and python3.X on $PATH.
+// Looked up once.
 const std::vector<Interpreter>& InterpretersOf(int minor);
 
 // A test over versions: INSTANTIATE_TEST_SUITE_P(Live, Name, EachMinor(), MinorName). Its body
 // begins with LS_FOR_EACH_INTERPRETER(python, GetParam()) { … }, which skips the test, saying so,
 // where there is none.
-inline auto EachMinor() { return ::testing::Values(11, 12, 13); }
+inline auto EachMinor() { return ::testing::Range(8, 16); }
 inline std::string MinorName(const ::testing::TestParamInfo<int>& info) {
   return "Python3" + std::to_string(info.param);
 }

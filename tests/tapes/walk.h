@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,9 @@ inline std::map<std::string, std::string> WalkStacks(RemoteMemory* memory,
                                                      const std::function<void()>& between) {
   std::map<std::string, std::string> stacks;
   CodeCache codes(memory, &table);
-  std::map<std::pair<Address, int>, std::pair<StackReader, StackReader>> readers;
+  std::map<std::pair<Address, int>,
+           std::pair<std::unique_ptr<StackReader>, std::unique_ptr<StackReader>>>
+      readers;
   for (int sample = 0; sample < samples; ++sample) {
     if (sample > 0) between();
     ThreadList list;
@@ -51,20 +54,22 @@ inline std::map<std::string, std::string> WalkStacks(RemoteMemory* memory,
       }
     }
     for (const PythonThread& thread : list.threads) {
-      const StackReader fresh(memory, &table, &codes, thread.tstate, thread.native_id);
-      auto& [exact, free] =
-          readers.try_emplace({thread.tstate, thread.native_id}, fresh, fresh).first->second;
-      for (StackReader* reader : {&exact, &free}) {
+      auto& [exact, free] = readers[{thread.tstate, thread.native_id}];
+      if (exact == nullptr) {
+        exact = MakeStackReader(memory, &table, &codes, thread);
+        free = MakeStackReader(memory, &table, &codes, thread);
+      }
+      for (StackReader* reader : {exact.get(), free.get()}) {
         Decision decision = Decision::kAgain;
         for (int round = 0; round < 8 && decision == Decision::kAgain; ++round) {
           std::vector<RemoteRange> ranges;
-          reader->Plan(reader == &exact, &ranges);
+          reader->Plan(reader == exact.get(), &ranges);
           std::vector<std::byte> bytes(reader->planned_bytes());
           if (memory->Read(ranges, bytes.data()) != static_cast<ssize_t>(bytes.size())) {
             reader->ResetPrediction();
             continue;
           }
-          decision = reader->Decide(bytes.data(), reader == &exact, sample);
+          decision = reader->Decide(bytes.data(), reader == exact.get(), sample);
         }
         std::string text = fmt::format("decision {}", static_cast<int>(decision));
         if (decision == Decision::kOk) {
@@ -74,7 +79,7 @@ inline std::map<std::string, std::string> WalkStacks(RemoteMemory* memory,
           }
         }
         stacks[fmt::format("{}.{}.{}", sample, thread.native_id,
-                           reader == &exact ? "exact" : "free")] = text;
+                           reader == exact.get() ? "exact" : "free")] = text;
       }
     }
   }

@@ -12,8 +12,11 @@
 
 namespace linescope {
 
-inline auto EachTable() {
-  return ::testing::Values(&layout::kPython311, &layout::kPython312, &layout::kPython313);
+inline auto EachTable() { return ::testing::ValuesIn(layout::kTables); }
+// Those whose frames lie on a data stack.
+inline auto EachDataStackTable() {
+  return ::testing::Values(&layout::kPython311, &layout::kPython312, &layout::kPython313,
+                           &layout::kPython314, &layout::kPython315);
 }
 inline std::string TableName(const ::testing::TestParamInfo<const layout::Table*>& info) {
   return "Python3" + std::to_string(info.param->minor);
@@ -97,31 +100,51 @@ class FakePython {
   Address CodeAt(Address address, const CodeSpec& spec) {
     const layout::Code& at = table_->code;
     if (code_type_ == 0) code_type_ = Type("code");
-    const size_t size = at.bytecode + spec.opcodes.size() * 2;
+    const bool inline_code = at.code_bytes == layout::kNone;
+    const size_t size = at.bytecode + (inline_code ? spec.opcodes.size() * 2 : 0);
     if (address == 0) address = Allocate(size + 64);
     memory_.Zero(address, size);
     memory_.Put(address + table_->objects.type, code_type_);
-    memory_.Put(address + table_->objects.var_size, uint64_t{spec.opcodes.size()});
     memory_.Put(address + at.first_line, spec.first_line);
-    memory_.Put(address + at.nlocalsplus, spec.nlocalsplus);
     memory_.Put(address + at.stacksize, spec.stacksize);
+    memory_.Put(address + at.flags, uint32_t{1});  // CO_OPTIMIZED: a function's
     if (at.framesize != layout::kNone) {
       memory_.Put(address + at.framesize, static_cast<int32_t>(FrameWords(spec)));
       memory_.Put(address + at.version, spec.version);
     }
     memory_.Put(address + at.file, Ascii(spec.file));
     memory_.Put(address + at.name, Ascii(spec.name));
-    memory_.Put(address + at.qualname, Ascii(spec.name));
-    std::vector<uint8_t> lines;
-    for (size_t i = 0; i < spec.opcodes.size(); ++i) {
-      // One line further, two column bytes; the first on the line itself.
-      lines.insert(lines.end(), {static_cast<uint8_t>(0x80 | (i == 0 ? 10 : 11) << 3), 0, 0});
+    std::vector<uint8_t> code(spec.opcodes.size() * 2);
+    for (size_t i = 0; i < spec.opcodes.size(); ++i) code[i * 2] = spec.opcodes[i];
+    if (inline_code) {
+      memory_.Put(address + table_->objects.var_size, uint64_t{spec.opcodes.size()});
+      memory_.Put(address + at.nlocalsplus, spec.nlocalsplus);
+      memory_.Put(address + at.qualname, Ascii(spec.name));
+      memory_.Write(address + at.bytecode, std::as_bytes(std::span(code)));
+    } else {
+      memory_.Put(address + at.code_bytes, Bytes(code));
     }
-    memory_.Put(address + at.linetable, Bytes(lines));
-    for (size_t i = 0; i < spec.opcodes.size(); ++i) {
-      memory_.Put(address + at.bytecode + i * 2, spec.opcodes[i]);
-    }
+    memory_.Put(address + at.linetable, Bytes(LineTable(spec.opcodes.size())));
     return address;
+  }
+  // The first unit on the first line, each further one a line on.
+  [[nodiscard]] std::vector<uint8_t> LineTable(size_t units) const {
+    std::vector<uint8_t> lines;
+    for (size_t i = 0; i < units; ++i) {
+      const auto delta = static_cast<uint8_t>(i == 0 ? 0 : 1);
+      switch (table_->lines) {
+        case layout::Lines::kLocations:  // two column bytes
+          lines.insert(lines.end(), {static_cast<uint8_t>(0x80 | (10 + delta) << 3), 0, 0});
+          break;
+        case layout::Lines::kRanges:
+          lines.insert(lines.end(), {2, delta});
+          break;
+        case layout::Lines::kDeltas:
+          lines.insert(lines.end(), {2, 1});
+          break;
+      }
+    }
+    return lines;
   }
   [[nodiscard]] size_t FrameWords(const CodeSpec& spec) const {
     return static_cast<size_t>(spec.nlocalsplus + spec.stacksize) + table_->frame_specials_words;

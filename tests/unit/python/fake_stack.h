@@ -2,6 +2,7 @@
 // One thread's data stack made up in FakeMemory.
 #include <vector>
 
+#include "python/thread_list.h"
 #include "unit/python/fake_python.h"
 
 namespace linescope {
@@ -97,6 +98,9 @@ class FakeStack {
   }
 
   [[nodiscard]] Address tstate() const { return tstate_; }
+  [[nodiscard]] PythonThread thread() const {
+    return {.tstate = tstate_, .native_id = kNativeId, .identity = kNativeId};
+  }
   [[nodiscard]] Address top() const { return top_; }
   [[nodiscard]] Address chunk() const { return chunk_; }
 

@@ -32,7 +32,7 @@ TEST(Layout, KnowsItsVersionsAndNamesThemOtherwise) {
     ASSERT_FALSE(table);
     EXPECT_EQ(table.error().code, ErrorCode::kUnsupported);
     EXPECT_THAT(table.error().what, HasSubstr(version.ToString()));
-    EXPECT_THAT(table.error().what, HasSubstr("3.11 to 3.13"));
+    EXPECT_THAT(table.error().what, HasSubstr("3.8 to 3.15"));
   }
 }
 
@@ -43,6 +43,7 @@ class DebugOffsetsTest : public ::testing::Test {
     Put(1, 0x030d00f0);
     // Every offset its own number, so that a mixed-up field shows.
     for (size_t i = 3; i < bytes_.size() / 8; ++i) Put(i, i * 8);
+    for (const size_t size : {3, 6, 19, 28, 34, 44, 46, 56, 64, 67}) Put(size, 1 << 20);
     // Inside what is read with them: a frame's instruction and owner, an object's type and size.
     Put(31, 72);
     Put(33, 70);
@@ -94,6 +95,16 @@ TEST_F(DebugOffsetsTest, RefusesImpossibleNumbers) {
   }
 }
 
+TEST_F(DebugOffsetsTest, RefusesFieldsBeyondTheirStruct) {
+  for (const size_t size : {3, 6, 19, 28, 34, 44, 46, 56, 64}) {
+    SCOPED_TRACE(size);
+    Put(size, 8);
+    EXPECT_FALSE(ApplyDebugOffsets(bytes_, &table_));
+    Put(size, 1 << 20);
+  }
+  EXPECT_TRUE(ApplyDebugOffsets(bytes_, &table_));
+}
+
 TEST_F(DebugOffsetsTest, RefusesFieldsOutsideWhatIsRead) {
   // Frame: executable, instruction and owner beyond the locals; code: name beyond the bytecode;
   // thread: native id before the frame; str: length beyond the data.
@@ -115,15 +126,27 @@ TEST_F(DebugOffsetsTest, RefusesOtherVersionsAndShortTables) {
             ErrorCode::kUnsupported);
 }
 
+TEST(LayoutForNewer, TakesTheNewestFormAndKnowsNoOpcode) {
+  const layout::Table table = LayoutForNewer();
+  EXPECT_EQ(table.minor, kNewestMinor);
+  for (const uint8_t info : table.opcodes) {
+    EXPECT_EQ(info >> 4, static_cast<int>(OpcodeKind::kOpaque));
+  }
+}
+
 class TableTest : public ::testing::TestWithParam<const layout::Table*> {};
 
 TEST_P(TableTest, OpcodesHaveKnownKindsAndAllKindsThatMatter) {
   std::array<int, 16> kinds{};
   for (const uint8_t info : GetParam()->opcodes) ++kinds[info >> 4];
   EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kPush)], 10);
-  EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kIterate)], 1);
-  EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kReturn)], 1);
-  for (size_t i = static_cast<size_t>(OpcodeKind::kOpaque) + 1; i < kinds.size(); ++i) {
+  EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kReturn)], 0);
+  if (GetParam()->liveness != layout::Liveness::kObject) {
+    EXPECT_GT(kinds[static_cast<int>(OpcodeKind::kIterate)], 1);
+  }
+  EXPECT_EQ(kinds[static_cast<int>(OpcodeKind::kMove)],
+            GetParam()->liveness == layout::Liveness::kExecutable ? 1 : 0);
+  for (size_t i = static_cast<size_t>(OpcodeKind::kMove) + 1; i < kinds.size(); ++i) {
     EXPECT_EQ(kinds[i], 0) << i;
   }
 }

@@ -1,5 +1,6 @@
 #include "python/line_table.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -41,10 +42,12 @@ Truth ParseTruth(const std::string& text) {
   return truth;
 }
 
-void Check(const Truth& truth) {
+void Check(int minor, const Truth& truth) {
   ASSERT_FALSE(truth.lines.empty());
-  const std::vector<int32_t> lines =
-      DecodeLocationTable(truth.table, truth.first_line, truth.lines.size());
+  const auto decode = minor >= 11   ? DecodeLocationTable
+                      : minor == 10 ? DecodeLineRanges
+                                    : DecodeLineDeltas;
+  const std::vector<int32_t> lines = decode(truth.table, truth.first_line, truth.lines.size());
   for (size_t unit = 0; unit < truth.lines.size(); ++unit) {
     ASSERT_EQ(lines[unit], truth.lines[unit]) << truth.name << " unit " << unit;
   }
@@ -60,7 +63,7 @@ TEST_P(LineTableLive, GivesTheInterpretersOwnLines) {
     for (std::string line = target.ReadLine(); line != "done"; line = target.ReadLine()) {
       ASSERT_FALSE(line.empty()) << "the program ended early";
       const Truth truth = ParseTruth(line);
-      Check(truth);
+      Check(GetParam(), truth);
       ++codes;
       longest = std::max(longest, truth.lines.size());
     }
@@ -73,11 +76,12 @@ INSTANTIATE_TEST_SUITE_P(Live, LineTableLive, EachMinor(), MinorName);
 // Printed once by each version, so that tables are tested where there is no interpreter.
 TEST(LineTable, GivesTheLinesThatInterpretersGave) {
   int codes = 0;
-  for (const char* name : {"lines_3_11.txt", "lines_3_12.txt", "lines_3_13.txt"}) {
+  for (int minor = 8; minor <= 15; ++minor) {
+    const std::string name = fmt::format("lines_3_{}.txt", minor);
     SCOPED_TRACE(name);
     std::ifstream file(std::string(LINESCOPE_TEST_DATA) + "/unit/python/" + name);
     for (std::string line; std::getline(file, line) && line != "done";) {
-      Check(ParseTruth(line));
+      Check(minor, ParseTruth(line));
       ++codes;
     }
   }
@@ -93,7 +97,22 @@ TEST(LineTable, EndsWithItsTable) {
   EXPECT_THAT(DecodeLocationTable(one_entry, 10, 1), ElementsAre(12));
 }
 
+TEST(LineTable, EndsWithItsPairs) {
+  // Two units on the first line, one on the line behind, then nothing more is said.
+  EXPECT_THAT(DecodeLineRanges(std::vector<uint8_t>{4, 0, 2, 1}, 10, 5),
+              ElementsAre(10, 10, 11, kNoLine, kNoLine));
+  EXPECT_THAT(DecodeLineDeltas(std::vector<uint8_t>{4, 1}, 10, 5), ElementsAre(10, 10, 11, 11, 11));
+  EXPECT_THAT(DecodeLineRanges({}, 10, 2), Each(kNoLine));
+  EXPECT_THAT(DecodeLineDeltas({}, 10, 2), Each(10));
+  // 0x80: no line in 3.10, and 128 lines back before.
+  EXPECT_THAT(DecodeLineRanges(std::vector<uint8_t>{2, 0x80, 2, 1}, 10, 2),
+              ElementsAre(kNoLine, 11));
+  EXPECT_THAT(DecodeLineDeltas(std::vector<uint8_t>{2, 0x80}, 200, 2), ElementsAre(200, 72));
+}
+
 TEST(LineTable, BearsMalformedTables) {
+  DecodeLineRanges(std::vector<uint8_t>(1001, 0x7f), INT32_MAX, 100);
+  DecodeLineDeltas(std::vector<uint8_t>(1001, 0x7f), INT32_MAX, 100);
   // A varint that never ends, lines that overflow, entries cut in the middle.
   DecodeLocationTable(std::vector<uint8_t>(1000, 0xff), 1, 100);
   DecodeLocationTable(std::vector<uint8_t>(1000, 0x40 | 13 << 3), 1, 1'000);

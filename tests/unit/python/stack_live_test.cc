@@ -60,7 +60,7 @@ TEST_P(StackLive, IsWhatTheProgramSees) {
     StackProbe probe;
     ASSERT_TRUE(probe.Open(target.pid()));
     struct Readers {
-      StackReader exact, free;
+      std::unique_ptr<StackReader> exact, free;
     };
     std::map<std::pair<Address, int>, Readers> warm;
     int64_t now = 0;
@@ -74,11 +74,12 @@ TEST_P(StackLive, IsWhatTheProgramSees) {
       Readers& readers = warm.try_emplace({thread.tstate, thread.native_id},
                                           Readers{probe.Reader(thread), probe.Reader(thread)})
                              .first->second;
-      StackReader fresh_exact = probe.Reader(thread), fresh_free = probe.Reader(thread);
-      const std::vector<std::pair<const char*, StackReader*>> ways = {{"fresh exact", &fresh_exact},
-                                                                      {"fresh free", &fresh_free},
-                                                                      {"exact", &readers.exact},
-                                                                      {"free", &readers.free}};
+      const auto fresh_exact = probe.Reader(thread), fresh_free = probe.Reader(thread);
+      const std::vector<std::pair<const char*, StackReader*>> ways = {
+          {"fresh exact", fresh_exact.get()},
+          {"fresh free", fresh_free.get()},
+          {"exact", readers.exact.get()},
+          {"free", readers.free.get()}};
       for (const auto& [way, reader] : ways) {
         const bool exact = std::string_view(way).ends_with("exact");
         ASSERT_EQ(ReadStack(probe.memory.get(), reader, exact, now), Decision::kOk) << way;

@@ -71,8 +71,8 @@ struct StackProbe {
     return ReadThreadList(memory.get(), runtime.table, runtime.address, &list) &&
            !list.threads.empty();
   }
-  [[nodiscard]] StackReader Reader(const PythonThread& thread) const {
-    return {memory.get(), &runtime.table, codes.get(), thread.tstate, thread.native_id};
+  [[nodiscard]] std::unique_ptr<StackReader> Reader(const PythonThread& thread) const {
+    return MakeStackReader(memory.get(), &runtime.table, codes.get(), thread);
   }
   [[nodiscard]] const PythonThread* Thread(int native_id) const {
     const auto it = std::ranges::find(list.threads, native_id, &PythonThread::native_id);

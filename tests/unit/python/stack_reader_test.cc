@@ -1,9 +1,8 @@
 // The decision function on images made up for each rule. That the rules are those of the
 // interpreters is what stack_live_test and stack_step_test hold against reality.
-#include "python/stack_reader.h"
-
 #include <gmock/gmock.h>
 
+#include "python/data_stack_reader.h"
 #include "unit/python/fake_stack.h"
 #include "unit/python/stack_probe.h"
 
@@ -28,8 +27,7 @@ class StackReaderTest : public ::testing::TestWithParam<const layout::Table*> {
   Address Push(const Frame& frame) { return stack_.Push(frame, Spec("")); }
   std::vector<std::string> Read(bool exact, Decision expected = Decision::kOk) {
     now_ += 1'000'000'000;
-    StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(),
-                       FakeStack::kNativeId);
+    DataStackReader reader(&python_.memory(), GetParam(), &codes_, stack_.thread());
     EXPECT_EQ(ReadStack(&python_.memory(), &reader, exact, now_), expected);
     std::vector<std::string> names;
     for (const StackFrame& frame : reader.frames()) names.push_back(frame.code->name);
@@ -169,8 +167,7 @@ TEST_P(StackReaderTest, ReadsAgainWhenTheStackGrew) {
   Address top = Push(frame(root_, true));
   stack_.SetCurrent(top);
   for (const bool exact : {true, false}) {
-    StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(),
-                       FakeStack::kNativeId);
+    DataStackReader reader(&python_.memory(), GetParam(), &codes_, stack_.thread());
     ASSERT_EQ(ReadStack(&python_.memory(), &reader, exact, 1), Decision::kOk);
     const size_t before = reader.frames().size();
     stack_.Write(top, {.code = code,
@@ -204,7 +201,7 @@ TEST_P(StackReaderTest, EndsInCycles) {
   const Address b = Push({.code = Code("b"), .previous = a});
   stack_.Write(a, {.code = Code("a"), .previous = b, .unit = kCall, .stacktop = Saved()});
   stack_.SetCurrent(b);
-  StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(), FakeStack::kNativeId);
+  DataStackReader reader(&python_.memory(), GetParam(), &codes_, stack_.thread());
   EXPECT_NE(ReadStack(&python_.memory(), &reader, true, 1), Decision::kAgain);
   EXPECT_NE(ReadStack(&python_.memory(), &reader, false, 1), Decision::kAgain);
 }
@@ -222,8 +219,7 @@ TEST_P(StackReaderTest, BearsAnyPointerAsTheCaller) {
                        .stacktop = stacktop,
                        .is_entry = true});
       for (const bool exact : {true, false}) {
-        StackReader reader(&python_.memory(), GetParam(), &codes_, stack_.tstate(),
-                           FakeStack::kNativeId);
+        DataStackReader reader(&python_.memory(), GetParam(), &codes_, stack_.thread());
         for (int again = 0; again < 2; ++again) {
           ReadStack(&python_.memory(), &reader, exact, now_ += 1'000'000'000);
           EXPECT_LE(reader.frames().size(), 1u);
@@ -245,7 +241,7 @@ TEST_P(StackReaderTest, BearsBrokenChunks) {
          {uint64_t{0}, uint64_t{1}, good - 64, UINT64_MAX, uint64_t{1} << 46}) {
       memory.Put(stack_.tstate() + field, bad);
       for (const bool exact : {true, false}) {
-        StackReader reader(&memory, GetParam(), &codes_, stack_.tstate(), FakeStack::kNativeId);
+        DataStackReader reader(&memory, GetParam(), &codes_, stack_.thread());
         std::vector<RemoteRange> ranges;
         reader.Plan(exact, &ranges);
         EXPECT_LT(reader.planned_bytes(), 1u << 20);
@@ -255,12 +251,12 @@ TEST_P(StackReaderTest, BearsBrokenChunks) {
     memory.Put(stack_.tstate() + field, good);
   }
   memory.Put(stack_.chunk() + layout::kChunkPrevious, stack_.chunk());  // a cycle
-  StackReader reader(&memory, GetParam(), &codes_, stack_.tstate(), FakeStack::kNativeId);
+  DataStackReader reader(&memory, GetParam(), &codes_, stack_.thread());
   ReadStack(&memory, &reader, true, 1);
   EXPECT_EQ(stack_.top(), top);
 }
 
-INSTANTIATE_TEST_SUITE_P(Python, StackReaderTest, EachTable(), TableName);
+INSTANTIATE_TEST_SUITE_P(Python, StackReaderTest, EachDataStackTable(), TableName);
 
 }  // namespace
 }  // namespace linescope

@@ -138,7 +138,7 @@ void CompareDecisions(const Interpreter& python, int count,
   StackProbe probe;
   ASSERT_TRUE(probe.Open(target.pid()));
   const PythonThread thread = probe.list.threads.front();
-  StackReader exact = probe.Reader(thread), free = probe.Reader(thread);
+  const auto exact = probe.Reader(thread), free = probe.Reader(thread);
   const Stepper stepper(target.pid());
   if (!stepper.attached()) GTEST_SKIP() << "ptrace is not allowed here";
   std::map<std::string, int> wrong;
@@ -146,13 +146,13 @@ void CompareDecisions(const Interpreter& python, int count,
   for (int i = 0; i < count; ++i) {
     ASSERT_TRUE(advance(stepper, i));
     const int64_t now = i * int64_t{1000};
-    const Decision truth = ReadStack(probe.memory.get(), &exact, true, now);
-    const Decision guess = ReadStack(probe.memory.get(), &free, false, now);
+    const Decision truth = ReadStack(probe.memory.get(), exact.get(), true, now);
+    const Decision guess = ReadStack(probe.memory.get(), free.get(), false, now);
     if (truth != Decision::kOk || guess != Decision::kOk) {
       ++wrong[fmt::format("exact answers {}, free {}", static_cast<int>(truth),
                           static_cast<int>(guess))];
-    } else if (!std::ranges::equal(exact.frames(), free.frames())) {
-      const Difference difference = Compare(probe, exact.frames(), free.frames());
+    } else if (!std::ranges::equal(exact->frames(), free->frames())) {
+      const Difference difference = Compare(probe, exact->frames(), free->frames());
       ++kinds[difference.kind];
       if (difference.kind == Kind::kWrong) ++wrong[difference.text];
     }

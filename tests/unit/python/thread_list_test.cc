@@ -17,17 +17,29 @@ class ThreadListTest : public ::testing::TestWithParam<const layout::Table*> {
   Address Interpreter(int64_t id) {
     const layout::Interpreter& at = GetParam()->interpreter;
     const Address address =
-        python_.Allocate(std::max({at.id, at.next, at.threads_head, at.modules}) + 512);
+        python_.Allocate(std::max({at.id, at.next, at.threads_head, at.modules, at.sysdict}) + 512);
     python_.memory().Put(address + at.id, id);
     python_.memory().Put(address + at.modules, Address{0xabc0});
     return address;
+  }
+  static Address Pthread(int native_id) { return (Address{0x4000} + native_id) << 16; }
+  [[nodiscard]] PythonThread Expected(Address thread, Address interpreter, int native_id) const {
+    return {.tstate = thread,
+            .interpreter = interpreter,
+            .pthread_id = Pthread(native_id),
+            .native_id = native_id,
+            .identity = static_cast<uint64_t>(native_id)};
   }
   Address Thread(Address interpreter, int native_id) {
     const layout::Thread& at = GetParam()->thread;
     const Address address = python_.Allocate(512);
     python_.memory().Put(address + at.interpreter, interpreter);
-    python_.memory().Put(address + at.native_id, uint64_t(native_id));
-    python_.memory().Put(address + at.pthread_id, uint64_t(native_id) << 20);
+    python_.memory().Put(address + at.identity, uint64_t(native_id));
+    python_.memory().Put(address + at.pthread_id, Pthread(native_id));
+    if (at.native_id == layout::kNone) {
+      python_.memory().Zero(Pthread(native_id), 1024);
+      python_.memory().Put(Pthread(native_id) + at.tid_in_pthread, native_id);
+    }
     return address;
   }
   void Link(Address interpreter, std::initializer_list<Address> threads) {
@@ -48,8 +60,9 @@ class ThreadListTest : public ::testing::TestWithParam<const layout::Table*> {
   }
   RuntimeState Probe() { return ProbeRuntime(&python_.memory(), *GetParam(), runtime_); }
 
+  static constexpr size_t kRuntimeBytes = 2048;
   FakePython python_{GetParam()};
-  Address runtime_ = python_.Allocate(1024);
+  Address runtime_ = python_.Allocate(kRuntimeBytes);
   ThreadList list_;
 };
 
@@ -64,10 +77,10 @@ TEST_P(ThreadListTest, ReadsAllInterpretersAndThreads) {
   EXPECT_THAT(list_.interpreters,
               ElementsAre(Field(&PythonInterpreter::id, 0), Field(&PythonInterpreter::id, 1)));
   EXPECT_EQ(list_.interpreters[0].modules, 0xabc0u);
-  EXPECT_THAT(list_.threads, ElementsAre(PythonThread{a, first, uint64_t{11} << 20, 11},
-                                         PythonThread{b, first, uint64_t{12} << 20, 12},
-                                         PythonThread{c, second, uint64_t{13} << 20, 13}));
-  EXPECT_EQ(Probe(), RuntimeState::kReady);
+  EXPECT_THAT(list_.threads,
+              ElementsAre(Expected(a, first, 11), Expected(b, first, 12), Expected(c, second, 13)));
+  // Before 3.11 it is ready when it tells its version.
+  EXPECT_EQ(Probe(), GetParam()->minor < 11 ? RuntimeState::kStarting : RuntimeState::kReady);
 }
 
 TEST_P(ThreadListTest, IsEmptyBeforeTheFirstInterpreter) {
@@ -81,7 +94,7 @@ TEST_P(ThreadListTest, IsEmptyBeforeTheFirstInterpreter) {
 }
 
 TEST_P(ThreadListTest, FailsWhenTheRuntimeIsUnreadable) {
-  python_.memory().Unmap(runtime_, 1024);
+  python_.memory().Unmap(runtime_, kRuntimeBytes);
   EXPECT_FALSE(Read());
   EXPECT_EQ(Probe(), RuntimeState::kBad);
 }

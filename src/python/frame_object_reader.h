@@ -1,0 +1,77 @@
+#pragma once
+// Frames of CPython 3.8 to 3.10: objects on the heap, each linked to its caller by f_back.
+//
+// Facts of the interpreter that the free decision rests on (Objects/frameobject.c,
+// Python/ceval.c, Objects/genobject.c):
+//   - A frame says that it executes from when its eval loop has begun until it has ended, also
+//     while it calls; a suspended generator's does not, and has no f_back. Every frame of a
+//     thread's stack but one that is just being entered or left executes.
+//   - A code object keeps a frame for its next call, and freed frames are used again soon, so the
+//     frames that were met in the last samples are likely to be met again.
+//   - The position in a caller is the instruction that called.
+#include <cstdint>
+#include <vector>
+
+#include "python/stack_reader.h"
+
+namespace linescope {
+
+class FrameObjectReader final : public StackReader {
+ public:
+  FrameObjectReader(RemoteMemory* memory, const layout::Table* table, CodeCache* codes,
+                    const PythonThread& thread)
+      : StackReader(memory, table, codes, thread) {}
+
+  // The frames met lately, then the thread state's words. Free, then the same frames in reverse:
+  // what is the same both times stood still while all between was read.
+  void Plan(bool exact, std::vector<RemoteRange>* ranges) override;
+  Decision Decide(const std::byte* bytes, bool exact, int64_t now_ns) override;
+  void ResetPrediction() override;
+
+ private:
+  // A frame that was met, and what the image shows there.
+  struct Known {
+    Address address = 0;
+    uint32_t last_used = 0;  // sample number
+    size_t piece = 0;        // of the plan
+    RawFrame raw, again;     // again: as the reading in reverse shows it
+  };
+  static constexpr size_t kNotKnown = SIZE_MAX;
+
+  [[nodiscard]] RawFrame Parse(const std::byte* at) const;
+  [[nodiscard]] bool Executes(const RawFrame& raw) const { return raw.owner == table_->executing; }
+  [[nodiscard]] size_t Find(Address address) const;
+  // Index in known_ of the last stack's frame `i`, or kNotKnown.
+  [[nodiscard]] size_t Place(size_t i);
+  // The frame at `address`, from the image or read now. `below`: where in the last stack the walk
+  // is, to be handed from frame to frame.
+  bool Frame(Address address, size_t* below, RawFrame* out);
+  // Index of the executing frame that `caller` called, or kNotKnown.
+  [[nodiscard]] size_t CalleeOf(Address caller) const;
+  // Follows `from` down its callers until one is `stop`, or to the root; what was passed is left in
+  // `chain_`, newest first. False when a frame cannot be read or the links lead in a circle;
+  // with `executing`, also when a frame does not execute.
+  bool Follow(Address from, Address stop, bool executing);
+  bool PushChain(int64_t now_ns);
+  void DropTop();
+  void PushUnmet(int64_t now_ns);
+  Decision DecideExact(int64_t now_ns);
+  Decision DecideFree(int64_t now_ns);
+  void Remember();
+
+  std::vector<Known> known_;    // sorted by address
+  std::vector<Known> fresh_;    // met in the sample being decided
+  std::vector<size_t> places_;  // in known_, of frames_; to be checked
+  size_t frame_pieces_ = 0, words_piece_ = 0;
+  bool twice_ = false;  // the last plan
+  bool moved_ = false;  // the thread ran although it was to stand still: plan for that
+  uint32_t sample_ = 0;
+  Address current_frame_ = 0;
+  struct Link {
+    Address address = 0;
+    RawFrame raw;
+  };
+  std::vector<Link> chain_;
+};
+
+}  // namespace linescope
