@@ -37,8 +37,8 @@ INSTANTIATE_TEST_SUITE_P(Tapes, TapeReplayTest,
                                            "mixed-3.12.1.tape", "mixed-3.13.0.tape",
                                            "await-3.11.7.tape", "await-3.12.1.tape",
                                            "await-3.13.0.tape"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& tape) {
+                           std::string name = tape.param;
                            std::ranges::replace_if(
                                name, [](char c) { return c == '-' || c == '.'; }, '_');
                            return name;
