@@ -134,7 +134,7 @@ class Shares(Case):
             data = {"k%d" % i: list(range(20)) for i in range(500)}
             def encode():
                 return json.dumps(data, indent=1)
-            for _ in range(200):
+            for _ in range(400):
                 encode()
         """)
         self.run_and_keep("--", python, script)
