@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "python/line_table.h"
 
@@ -151,9 +152,10 @@ std::optional<std::vector<uint8_t>> CodeCache::ReadBytes(const std::byte* header
 void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const {
   code->flags.assign(code->units, 0);
   bool opaque = false;
+  bool moves = false;  // the instruction before does
   for (size_t unit = 0; unit < code->units;) {
     const uint8_t info = table_->opcodes[bytecode[unit * 2]];
-    uint8_t flags = 0;
+    uint8_t flags = std::exchange(moves, false) ? kUnitMove : 0;
     switch (static_cast<OpcodeKind>(info >> 4)) {
       case OpcodeKind::kPush:
         flags = kUnitPush;
@@ -168,7 +170,7 @@ void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const
         opaque = true;
         break;
       case OpcodeKind::kMove:
-        flags = kUnitMove;
+        moves = true;
         break;
       case OpcodeKind::kOther:
         break;

@@ -18,7 +18,7 @@ enum UnitFlags : uint8_t {
   kUnitIterate = 2,  // may push a generator's frame
   kUnitReturn = 4,   // a frame standing here is about to be popped
   kUnitOpaque = 8,   // the instruction hides another: may be any of these
-  kUnitMove = 16,    // the frame moves into a generator: see OpcodeKind::kMove
+  kUnitMove = 16,    // where a frame stands that has moved into a generator: see OpcodeKind::kMove
 };
 
 // An immutable copy of one code object. `id` is dense and stays valid for the cache's lifetime,

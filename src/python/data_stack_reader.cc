@@ -175,10 +175,7 @@ bool DataStackReader::HeapAt(Address address, RawFrame* out) {
   if (at == nullptr) return false;
   *out = Parse(at);
   if (IsMarker(*out)) {
-    if (address == base_frame_) return true;
-    if (c_stack_low_ == 0 || address < c_stack_low_) c_stack_low_ = address;
-    if (address > c_stack_high_) c_stack_high_ = address;
-    Remember(address, header);
+    if (address != base_frame_) Remember(address, header);
     return true;
   }
   if (out->owner != static_cast<uint8_t>(Owner::kGenerator)) return false;
@@ -233,6 +230,7 @@ bool DataStackReader::MayHaveCalled(const RawFrame& raw) const {
 bool DataStackReader::ChainTo(Address from, Address parent) {
   between_.clear();
   between_raw_.clear();
+  markers_.clear();
   for (Address at = from; at != parent;) {
     if (at == 0 || OnDataStack(at) || between_.size() > kMaxOffStack) return false;
     // Nothing of the thread can be below its first frame's entry marker.
@@ -242,6 +240,8 @@ bool DataStackReader::ChainTo(Address from, Address parent) {
     if (raw.owner == static_cast<uint8_t>(Owner::kGenerator)) {
       between_.push_back(at);
       between_raw_.push_back(raw);
+    } else if (at != base_frame_) {
+      markers_.push_back(at);
     }
     if (raw.previous == at) return false;
     at = raw.previous;
@@ -249,7 +249,18 @@ bool DataStackReader::ChainTo(Address from, Address parent) {
   return true;
 }
 
+// Only of a stack that was decided: what a leftover leads to may look like a marker, and lie
+// anywhere.
+void DataStackReader::LearnMarkers() {
+  for (const Address address : markers_) {
+    if (c_stack_low_ == 0 || address < c_stack_low_) c_stack_low_ = address;
+    c_stack_high_ = std::max(c_stack_high_, address);
+  }
+  markers_.clear();
+}
+
 bool DataStackReader::PushBetween(int64_t now_ns) {
+  LearnMarkers();
   for (size_t i = between_.size(); i-- > 0;) {
     if (!Push(between_[i], between_raw_[i], now_ns)) return false;
   }
@@ -382,6 +393,7 @@ Decision DataStackReader::DecideExact(int64_t now_ns) {
   if (!EntryIsSet()) return DecideFree(now_ns);
   between_.clear();
   between_raw_.clear();
+  markers_.clear();
   // A chain of garbage may be a circle: remember a frame at each power of two of steps (Brent).
   Address seen = 0;
   size_t steps = 0, mark = 1;
@@ -405,6 +417,8 @@ Decision DataStackReader::DecideExact(int64_t now_ns) {
     if (!IsMarker(raw)) {
       between_.push_back(at);
       between_raw_.push_back(raw);
+    } else if (at != base_frame_) {
+      markers_.push_back(at);
     }
     if (++steps == mark) {
       mark *= 2;

@@ -46,10 +46,11 @@ class DataStackReader final : public StackReader {
     uint64_t read = 0;                // bytes of it in the image
   };
   static constexpr size_t kNoChunk = SIZE_MAX;
-  // From 3.14 on the markers on the C stack have several values, the first of them kCStack.
   enum class Owner : uint8_t { kThread = 0, kGenerator = 1, kFrameObject = 2, kCStack = 3 };
-  static bool IsMarker(const RawFrame& raw) {
-    return raw.owner >= static_cast<uint8_t>(Owner::kCStack);
+  // 3.14 has two kinds of markers (_frameowner in pycore_interpframe_structs.h).
+  [[nodiscard]] bool IsMarker(const RawFrame& raw) const {
+    const auto marker = static_cast<uint8_t>(Owner::kCStack);
+    return raw.owner == marker || (raw.owner == marker + 1 && !marks_executing_);
   }
 
   bool Refresh();
@@ -73,7 +74,7 @@ class DataStackReader final : public StackReader {
   bool Nested(const RawFrame& raw, const Code& code, Address parent);
   // True when the frame has returned, and is perhaps being cleared.
   [[nodiscard]] bool Dead(const RawFrame& raw, const Code& code) const;
-  // 3.14+: what RETURN_GENERATOR left of a frame, or a frame that is just executing it.
+  // 3.14+: what RETURN_GENERATOR left of a frame.
   [[nodiscard]] bool MovedAway(const RawFrame& raw, const Code& code) const;
   [[nodiscard]] bool MayHaveCalled(const RawFrame& raw) const;
   // True when a frame that stands so may have a callee linked to it.
@@ -81,6 +82,7 @@ class DataStackReader final : public StackReader {
   // Follows `from` over frames off the data stack to `parent` (0: to the root); what lies between
   // is left in `between_`, newest first.
   bool ChainTo(Address from, Address parent);
+  void LearnMarkers();
   bool PushBetween(int64_t now_ns);
   bool FindGeneratorAbove(Address parent, const RawFrame& above, int64_t now_ns, Address* address,
                           RawFrame* raw);
@@ -110,8 +112,8 @@ class DataStackReader final : public StackReader {
   Address current_frame_ = 0;      // the hint; 0 when the C frame record moved
 
   std::vector<RawFrame> between_raw_;
-  std::vector<Address> between_;
-  RawFrame rejected_above_;  // what FindGeneratorAbove found to lead nowhere
+  std::vector<Address> between_, markers_;  // on the way to a parent
+  RawFrame rejected_above_;                 // what FindGeneratorAbove found to lead nowhere
   mutable size_t last_chunk_ = 0;
   int attempts_ = 0;  // kAgain answers in a row
 };

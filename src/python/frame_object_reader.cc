@@ -119,18 +119,23 @@ bool FrameObjectReader::Follow(Address from, Address stop, bool executing) {
   // A chain of garbage may be a circle: remember a frame at each power of two of steps (Brent).
   Address seen = 0;
   size_t mark = 1, below = frames_.size();
-  for (Address at = from; at != stop && at != 0;) {
+  Address at = from;
+  while (at != stop && at != 0) {
     Link link{.address = at, .raw = {}};
     if (at == seen || chain_.size() >= kMaxFrames || !Frame(at, &below, &link.raw)) return false;
-    if (executing && !Executes(link.raw)) return false;
-    chain_.push_back(link);
+    if (executing && !Executes(link.raw)) {
+      // The newest one may be just entered or left.
+      if (at != from) return false;
+    } else {
+      chain_.push_back(link);
+    }
     if (chain_.size() == mark) {
       mark *= 2;
       seen = at;
     }
     at = link.raw.previous;
   }
-  return stop == 0 || chain_.empty() || chain_.back().raw.previous == stop;
+  return at == stop;
 }
 
 bool FrameObjectReader::PushChain(int64_t now_ns) {

@@ -28,7 +28,7 @@ enum class OpcodeKind : uint8_t {
   kReturn = 3,   // the frame is about to be popped: RETURN_*, INTERPRETER_EXIT
   kOpaque = 4,   // hides the original opcode: instrumented lines, executors
   kMove = 5,     // 3.14+, RETURN_GENERATOR: the frame moves into a generator, and what it leaves
-                 // behind looks alive
+                 // behind looks alive and stands at the next instruction
 };
 
 namespace layout {

@@ -64,6 +64,11 @@ INTERPRETERS = _find_interpreters()
 PYTHON = INTERPRETERS[0][1] if INTERPRETERS else sys.executable
 
 
+def version_of(python):
+    """(3, 12) of one of INTERPRETERS."""
+    return next(tuple(map(int, version.split("."))) for version, path in INTERPRETERS if path == python)
+
+
 def each_interpreter(method):
     """Runs a test method once for every interpreter found, and skips by name the versions that are missing."""
     def run(self):

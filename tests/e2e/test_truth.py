@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from support import PYTHON, SPIN, Case, each_interpreter
+from support import PYTHON, SPIN, Case, each_interpreter, version_of
 
 
 def shares(stacks, pick):
@@ -136,7 +136,7 @@ class Shares(Case):
             data = {"k%d" % i: list(range(20)) for i in range(500)}
             def encode():
                 return json.dumps(data, indent=1)
-            for _ in range(30):
+            for _ in range(400):
                 encode()
         """)
         self.run_and_keep("--", python, script)
@@ -331,8 +331,9 @@ class Stacks(Case):
         """, "mit Leer zeichen äöü 例.py")
         self.run_and_keep("--", python, script)
         stats = self.stats()
-        self.assertEqual(stats["functions"][0]["name"], "Größe.мера")
-        self.assertIn(["<module>", "関数", "Größe.мера"], [[f[1] for f in frames] for frames, _ in self.stacks()])
+        name = "Größe.мера" if version_of(python) >= (3, 11) else "мера"  # there are no qualified names before
+        self.assertEqual(stats["functions"][0]["name"], name)
+        self.assertIn(["<module>", "関数", name], [[f[1] for f in frames] for frames, _ in self.stacks()])
         self.assertEqual(stats["functions"][0]["file"], script)
 
 

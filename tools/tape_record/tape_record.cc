@@ -22,6 +22,7 @@ void Stop(int pid) {
 // Reads all of every thread's data stack, also what no walk of today asks for: so the tape serves
 // walks that plan their reads differently.
 void ReadWholeStacks(RemoteMemory* memory, const layout::Table& table, Address runtime) {
+  if (table.liveness == layout::Liveness::kObject) return;  // a walk reads all there is
   ThreadList list;
   if (!ReadThreadList(memory, table, runtime, &list)) return;
   for (const PythonThread& thread : list.threads) {

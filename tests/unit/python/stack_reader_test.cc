@@ -256,6 +256,60 @@ TEST_P(StackReaderTest, BearsBrokenChunks) {
   EXPECT_EQ(stack_.top(), top);
 }
 
+// 3.14+, where what has a code lives.
+class ClearedCodeTest : public StackReaderTest {
+ protected:
+  void Clear(Address frame) {
+    memory().Put(frame + GetParam()->frame.code, uint64_t{1});  // a null reference's tag
+  }
+  FakeMemory& memory() { return python_.memory(); }
+};
+
+TEST_P(ClearedCodeTest, TakesTheTagOffTheCode) {
+  const Address code = Code("a");
+  const Address a = Push({.code = code, .previous = root_});
+  memory().Put(a + GetParam()->frame.code, code | 1);  // a borrowed reference
+  stack_.SetCurrent(a);
+  EXPECT_THAT(Read(true), ElementsAre("a"));
+  EXPECT_THAT(Read(false), ElementsAre("a"));
+}
+
+TEST_P(ClearedCodeTest, TakesAnInlineCalleeUntilItsCodeIsCleared) {
+  const Address a = Push({.code = Code("a"), .previous = root_, .unit = kCall});
+  const Address b = Push({.code = Code("b"), .previous = a, .unit = kReturn});
+  stack_.SetCurrent(a);
+  EXPECT_THAT(Read(false), ElementsAre("a", "b"));
+  Clear(b);
+  EXPECT_THAT(Read(false), ElementsAre("a"));
+}
+
+TEST_P(ClearedCodeTest, TakesNothingThatReturnGeneratorLeft) {
+  const std::vector<uint8_t> opcodes{python_.Opcode(OpcodeKind::kMove), 0, 0};
+  const FakePython::CodeSpec spec{.name = "generator", .opcodes = opcodes};
+  const Address code = python_.Code(spec);
+  const Address a = Push({.code = Code("a"), .previous = root_, .unit = kCall});
+  const Address b = stack_.Push({.code = code, .previous = a, .unit = 1}, spec);
+  stack_.SetCurrent(a);
+  EXPECT_THAT(Read(false), ElementsAre("a"));
+  stack_.Write(b, {.code = code, .previous = a, .unit = 0});
+  EXPECT_THAT(Read(false), ElementsAre("a", "generator")) << "it is just executing it";
+}
+
+TEST_P(ClearedCodeTest, FindsTheGeneratorThatALoopRuns) {
+  const Address a = Push({.code = Code("a"), .previous = root_, .unit = kIterate});
+  const Address g = stack_.Generator({.code = Code("g"), .previous = a, .unit = kOther});
+  stack_.SetCurrent(g);
+  EXPECT_THAT(Read(true), ElementsAre("a", "g"));
+  EXPECT_THAT(Read(false), ElementsAre("a", "g"));
+  // While it is suspended, it is linked to nobody.
+  stack_.Write(g,
+               {.code = Code("g"), .previous = 0, .unit = kOther, .owner = FakeStack::kGenerator});
+  stack_.SetCurrent(a);
+  EXPECT_THAT(Read(false), ElementsAre("a"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Python, ClearedCodeTest,
+                         ::testing::Values(&layout::kPython314, &layout::kPython315), TableName);
 INSTANTIATE_TEST_SUITE_P(Python, StackReaderTest, EachDataStackTable(), TableName);
 
 }  // namespace

@@ -75,7 +75,8 @@ struct Difference {
 
 int32_t StacktopOf(const StackProbe& probe, const StackFrame& frame) {
   int32_t value = 0;
-  probe.memory->ReadValue(frame.address + probe.runtime.table.frame.stacktop, &value);
+  const uint32_t at = probe.runtime.table.frame.stacktop;
+  if (at != layout::kNone) probe.memory->ReadValue(frame.address + at, &value);
   return value;
 }
 Address PreviousOf(const StackProbe& probe, const StackFrame& frame) {
@@ -98,7 +99,13 @@ Difference Compare(const StackProbe& probe, std::span<const StackFrame> exact,
       linked = linked && PreviousOf(probe, free[i]) == free[i - 1].address;
       linked = linked && StacktopOf(probe, free[i]) != -1;
     }
-    if (linked) {
+    // 3.14+: C code called it, and it is being cleared, after a return or an exception.
+    const bool leaving =
+        probe.runtime.table.liveness == layout::Liveness::kExecutable && same + 1 == free.size();
+    if (leaving && !linked) {
+      const bool returned = (free.back().code->FlagsAt(free.back().unit) & kUnitReturn) != 0;
+      difference.kind = returned ? Kind::kCallee : Kind::kUnwinding;
+    } else if (linked) {
       difference.kind =
           free.size() - same <= (free[same].code->shim ? 2 : 1) ? Kind::kCallee : Kind::kUnwinding;
       const StackFrame& leaf = free.back();

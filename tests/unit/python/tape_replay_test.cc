@@ -32,17 +32,19 @@ TEST_P(TapeReplayTest, GivesTheStacksThatWereRecorded) {
   EXPECT_EQ(WalkStacks(&memory, *table, runtime, samples, [] {}), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tapes, TapeReplayTest,
-                         ::testing::Values("mixed-3.11.7.tape", "mixed-3.11.2-debian.tape",
-                                           "mixed-3.12.1.tape", "mixed-3.13.0.tape",
-                                           "await-3.11.7.tape", "await-3.12.1.tape",
-                                           "await-3.13.0.tape"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace_if(
-                               name, [](char c) { return c == '-' || c == '.'; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Tapes, TapeReplayTest,
+    ::testing::Values("mixed-3.8.18.tape", "mixed-3.9.18.tape", "mixed-3.10.13.tape",
+                      "mixed-3.11.7.tape", "mixed-3.11.2-debian.tape", "mixed-3.12.1.tape",
+                      "mixed-3.13.0.tape", "mixed-3.14.3.tape", "mixed-3.15.2.tape",
+                      "await-3.8.18.tape", "await-3.9.18.tape", "await-3.10.13.tape",
+                      "await-3.11.7.tape", "await-3.12.1.tape", "await-3.13.0.tape",
+                      "await-3.14.3.tape", "await-3.15.2.tape"),
+    [](const auto& tape) {
+      std::string name = tape.param;
+      std::ranges::replace_if(name, [](char c) { return c == '-' || c == '.'; }, '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace linescope
