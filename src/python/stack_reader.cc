@@ -78,6 +78,12 @@ const std::byte* StackReader::AtOrRead(Address address, size_t size) {
 Code* StackReader::CodeOf(const RawFrame& raw, int64_t now_ns) {
   if (!PlausiblePointer(raw.code)) return nullptr;
   Code* code = codes_->Load(raw.code, now_ns);
+  if (code == nullptr || code->Contains(raw.instr)) return code;
+  // A leftover, or the address holds other code by now: nothing would ever check an entry that no
+  // stack is decided by.
+  constexpr int64_t kLeftover = 1'000'000;
+  if (now_ns - code->verified_ns < kLeftover || codes_->Verify(code, now_ns)) return nullptr;
+  code = codes_->Load(raw.code, now_ns);
   return code != nullptr && code->Contains(raw.instr) ? code : nullptr;
 }
 

@@ -57,6 +57,24 @@ TEST_P(StackReaderTest, ReadsPlainFrames) {
   EXPECT_THAT(Read(false), ElementsAre("a", "b", "c"));
 }
 
+TEST_P(StackReaderTest, ReadsCodeThatLiesWhereShorterCodeLay) {
+  for (const bool exact : {true, false}) {
+    const Address address = Code("longer");
+    python_.CodeAt(address, {.name = "shorter", .opcodes = {0, 0}});
+    ASSERT_NE(codes_.Load(address, now_), nullptr);
+    python_.CodeAt(address, Spec("longer"));
+    const Address top = stack_.top();
+    const Address a = Push({.code = Code("a"),
+                            .previous = root_,
+                            .unit = kCall,
+                            .stacktop = Saved(),
+                            .is_entry = true});
+    stack_.SetCurrent(Push({.code = address, .previous = a, .unit = kIterate - 2}));
+    EXPECT_THAT(Read(exact), ElementsAre("a", "longer"));
+    stack_.SetTop(top);
+  }
+}
+
 TEST_P(StackReaderTest, StopsAtAnExecutingFrameWithAStaleCalleeAboveIt) {
   const Address a = Push({.code = Code("a"), .previous = root_, .unit = kOther, .is_entry = true});
   const Address top = stack_.top();
