@@ -62,7 +62,7 @@ class SameProgram(Case):
 
     def test_forms_are_equal(self):
         """SCRIPT, -m and -c start the interpreter exactly as by hand."""
-        self.program("import sys; print(sys.argv, sys.flags.safe_path, __name__)", "args.py")
+        self.program("import sys; print(sys.argv, sys.flags, __name__)", "args.py")
         for arguments in (["args.py", "-o", "x", "--rate", "0"], ["-m", "args", "-q"], ["-c", "import sys; print(sys.argv)", "--", "-v"]):
             plain = subprocess.run([PYTHON, *arguments], cwd=self.folder, capture_output=True, check=True)
             done = self.linescope("run", "--python", PYTHON, "-o", "x.collapsed", *arguments)
