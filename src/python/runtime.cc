@@ -173,18 +173,19 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
     }
   }
   // It may be just coming up.
-  const int minor = MinorInName(module.path).value_or(0);
+  const std::optional<int> minor = MinorInName(module.path);
   for (const layout::Table* table : layout::kTables) {
     if (TellsNoVersion(*table) && table->minor == minor) {
       runtime.table = *table;
-      runtime.version = {3, minor, 0, 0};
+      runtime.version = {3, *minor, 0, 0};
       return runtime;
     }
   }
   return Fail(ErrorCode::kUnsupported,
-              "{} holds a Python interpreter whose version cannot be told; LineScope reads 3.{} to "
+              "{} holds a Python interpreter whose version cannot be told{}; LineScope reads 3.{} to "
               "3.{}",
-              module.path, kOldestMinor, kNewestMinor);
+              module.path, minor ? fmt::format(" (by its name 3.{})", *minor) : "", kOldestMinor,
+              kNewestMinor);
 }
 
 // Whether the first thread of `interp` is one that the kernel knows in the process. Circular lists

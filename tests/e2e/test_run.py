@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 
-from support import LINESCOPE, PYTHON, SPIN, Case, alive, each_interpreter, wait_until
+from support import INTERPRETERS, LINESCOPE, PYTHON, SPIN, VERSIONS, Case, alive, each_interpreter, wait_until
 
 
 class SameProgram(Case):
@@ -62,7 +62,7 @@ class SameProgram(Case):
 
     def test_forms_are_equal(self):
         """SCRIPT, -m and -c start the interpreter exactly as by hand."""
-        self.program("import sys; print(sys.argv, sys.flags.safe_path, __name__)", "args.py")
+        self.program("import sys; print(sys.argv, sys.flags, __name__)", "args.py")
         for arguments in (["args.py", "-o", "x", "--rate", "0"], ["-m", "args", "-q"], ["-c", "import sys; print(sys.argv)", "--", "-v"]):
             plain = subprocess.run([PYTHON, *arguments], cwd=self.folder, capture_output=True, check=True)
             done = self.linescope("run", "--python", PYTHON, "-o", "x.collapsed", *arguments)
@@ -147,6 +147,31 @@ class Endings(Case):
     @each_interpreter
     def test_every_interpreter(self, python):
         self.check("hot(0.3); sys.exit(4)", 4, "exit status 4", python)
+
+    def test_a_newer_version_is_read_by_its_own_offsets(self):
+        """The newest known, made to say that it is a version that does not exist yet."""
+        for version, path in reversed(INTERPRETERS):
+            with open(path, "rb") as f:
+                program = f.read()
+            # What the table of offsets begins with.
+            found = re.search(rb"xdebugpy(..%c\x03)" % int(version[2:]), program, re.DOTALL)
+            if version == VERSIONS[-1] and found:
+                break
+        else:
+            self.skipTest("no Python %s on this machine that is one file" % VERSIONS[-1])
+        told = found.group(1)
+        newer = told[:2] + bytes([told[2] + 1]) + told[3:]
+        # The table's word, and the constant that becomes sys.hexversion (mov edi, ...).
+        program = program.replace(b"xdebugpy" + told, b"xdebugpy" + newer).replace(b"\xbf" + told, b"\xbf" + newer)
+        python = self.folder / "python"
+        python.write_bytes(program)
+        python.chmod(0o755)
+        home = subprocess.run([path, "-c", "import sys; print(sys.base_prefix)"], capture_output=True, text=True, check=True)
+        script = self.program(SPIN + "hot(0.5)")
+        done = self.run_and_keep("--", str(python), script, env={**os.environ, "PYTHONHOME": home.stdout.strip()})
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertIn("is newer than this version of LineScope knows (%s)" % VERSIONS[-1], done.stderr)
+        self.assertEqual(self.stats()["functions"][0]["name"], "hot")
 
     def test_syntax_error(self):
         script = self.program("def f(:\n")
