@@ -1,0 +1,102 @@
+#pragma once
+// What `repr()` says of an object, as far as it can be told by reading alone, and bounded.
+//
+// Classes, and exact None, bool, int, float, str, bytes, tuple, list, dict, set and frozenset look
+// as Python prints them; every other object, instances of their subclasses too, is `<module.Class
+// at 0x…>`: its own __repr__ would have to run. What is left out leaves a sign that tells how much
+// there is:
+// `[0, 1, …(1000000 items)]`, `'aaa'…(5000 characters)`. Also where the target's memory makes no
+// sense, the effort is bounded.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "python/dict_reader.h"
+#include "python/locals_layout.h"
+#include "python/object_reader.h"
+
+namespace linescope {
+
+struct ReprLimits {
+  size_t depth = 4;         // containers within containers
+  size_t items = 10;        // of each container
+  size_t characters = 100;  // of each str, bytes and int
+  size_t text = 300;        // no further item is begun after so many bytes
+};
+
+struct Repr {
+  std::string text;  // valid UTF-8; control characters are escaped
+  std::string type;  // "int", "collections.deque"
+  bool cut = false;  // something was left out
+};
+
+enum class ValueKind : uint8_t {
+  kNone,
+  kBool,
+  kInt,
+  kFloat,
+  kStr,
+  kBytes,
+  kTuple,
+  kList,
+  kDict,
+  kSet,
+  kFrozenSet,
+  kEllipsis,
+  kCell,        // of a closure
+  kClass,       // and what else is made by a metaclass
+  kDefinition,  // module or function
+  kOther,
+  kUnreadable,  // no object is there
+};
+
+// Remembers the types it met, so it is for one pass over a target.
+class ObjectRepr {
+ public:
+  ObjectRepr(const ObjectReader* objects, const layout::Values* values, ReprLimits limits)
+      : objects_(objects), values_(values), limits_(limits), dicts_(objects) {}
+
+  Repr Of(Address object);
+  ValueKind KindOf(Address object);
+
+ private:
+  struct Type {
+    ValueKind kind = ValueKind::kUnreadable;
+    std::string name;
+  };
+  const Type& TypeOf(Address object);
+  Type ReadType(Address type);
+
+  void Append(Address object);
+  void AppendInt(Address object);
+  void AppendStr(Address object);
+  void AppendBytes(Address object);
+  void AppendSequence(Address object, ValueKind kind);
+  void AppendDict(Address object);
+  void AppendSet(Address object, ValueKind kind);
+  // `open`, the items that `append` puts one by one, `close`. `size` is how many there are,
+  // `shown` for how many `append` may be called.
+  template <class AppendItem>
+  void AppendItems(std::string_view open, std::string_view close, uint64_t size, size_t shown,
+                   AppendItem append);
+  void AppendUnreadable();
+  void AppendCut(uint64_t size, std::string_view unit);
+  [[nodiscard]] bool Full() const { return out_.text.size() >= limits_.text; }
+
+  const ObjectReader* objects_;
+  const layout::Values* values_;
+  ReprLimits limits_;
+  DictReader dicts_;
+  std::unordered_map<Address, Type> types_;
+  std::vector<Address> path_;  // the containers being written, outermost first
+  Repr out_;
+};
+
+// What `repr(value)` is in Python.
+std::string FloatRepr(double value);
+// Little-endian base 2^30, as CPython keeps it.
+std::string DecimalOf(std::vector<uint32_t> digits);
+
+}  // namespace linescope
