@@ -60,6 +60,8 @@ void LocalsReader::ReadSlots(const StackFrame& frame, const Names& names, FrameV
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i] == 0 || IsHidden(names.names[i])) continue;
     Address object = slots[i];
+    // A namespace has no variables of the functions around it.
+    if (!names.optimized && (names.kinds[i] & kFastFree) != 0) continue;
     Variable::Kind kind = Variable::Kind::kLocal;
     if ((names.kinds[i] & (kFastCell | kFastFree)) != 0) {
       kind = (names.kinds[i] & kFastFree) != 0 ? Variable::Kind::kFree : Variable::Kind::kCell;

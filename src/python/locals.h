@@ -27,7 +27,8 @@ struct FrameVariables {
 };
 
 // Reads what locals() would give, without running anything: a variable that is not bound, or was
-// deleted, is not there. Of a namespace, names in double underscores and what is imported or
+// deleted, is not there. Of a namespace (which may run a comprehension, whose variables are
+// there), names in double underscores and what is imported or
 // defined (modules, functions, classes) are passed over: a program's text says these. Fits the
 // truth when the frame's thread stood still from the reading of its stack to the end of this.
 class LocalsReader {

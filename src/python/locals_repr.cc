@@ -173,6 +173,20 @@ std::string DecimalOf(std::vector<uint32_t> digits) {
   return text;
 }
 
+namespace {
+
+// A class may be called anything, and at any length.
+std::string Shortened(std::string name) {
+  constexpr size_t kMaxName = 200;
+  if (name.size() <= kMaxName) return name;
+  size_t end = kMaxName;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+  name.resize(end);
+  return name + "…";
+}
+
+}  // namespace
+
 ObjectRepr::Type ObjectRepr::ReadType(Address type) {
   const layout::Names& at = objects_->table().names;
   const auto flags = objects_->Word(type + at.type_flags);
@@ -190,7 +204,7 @@ ObjectRepr::Type ObjectRepr::ReadType(Address type) {
   const auto dict = objects_->Word(type + values_->type_dict);
   const Address module = dict ? dicts_.Find(*dict, "__module__") : 0;
   if (auto text = dicts_.Str(module); text && *text != "builtins") *name = *text + "." + *name;
-  return {metaclass ? ValueKind::kClass : ValueKind::kOther, std::move(*name)};
+  return {metaclass ? ValueKind::kClass : ValueKind::kOther, Shortened(std::move(*name))};
 }
 
 const ObjectRepr::Type& ObjectRepr::TypeOf(Address object) {

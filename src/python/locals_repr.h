@@ -20,14 +20,14 @@
 namespace linescope {
 
 struct ReprLimits {
-  size_t depth = 4;         // containers within containers
+  size_t depth = 4;         // of nested containers, whose items are shown
   size_t items = 10;        // of each container
   size_t characters = 100;  // of each str, bytes and int
   size_t text = 300;        // no further item is begun after so many bytes
 };
 
 struct Repr {
-  std::string text;  // valid UTF-8; control characters are escaped
+  std::string text;  // UTF-8; control characters of str and bytes are escaped, not those of names
   std::string type;  // "int", "collections.deque"
   bool cut = false;  // something was left out
 };
