@@ -22,9 +22,9 @@ dump [options] --name PATTERN)",
     R"(Shows once where every Python thread of a running process is: its state, and
 its calls, newest first, with file, line and the line's text.
 
-The threads are stopped for the moment in which they are read, mostly less than
-a millisecond, so that what is shown is exact; then the process goes on. Where
-the system forbids that, or with --no-stop, they are read as they run.)",
+What is shown is exact: threads that run are stopped for the moment in which they
+are read, mostly less than a millisecond; those that sleep are left alone. Where
+the system forbids to stop them, or with --no-stop, they are read as they run.)",
     R"(States: running (on a CPU, or about to be), waiting (for a lock, data, or time
 to pass), idle (waiting, with no Python code to go on with), stopped (by job
 control or a debugger). The text of a line is left out where the file has

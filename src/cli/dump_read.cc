@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -15,6 +14,7 @@
 #include "base/clock.h"
 #include "process/procfs.h"
 #include "process/remote_memory.h"
+#include "process/thread_rest.h"
 #include "python/runtime.h"
 #include "python/stack_reader.h"
 #include "python/thread_list.h"
@@ -29,6 +29,8 @@ constexpr int64_t kStopTimeoutNs = 200'000'000;
 constexpr int kReadAttempts = 4;
 // New threads may appear while the others are being stopped.
 constexpr int kListAttempts = 4;
+// A sleeper may wake up while it is read; in the last round nobody can.
+constexpr int kRounds = 3;
 
 // While it lives, no signal of job control stops us, and with us the target that we have stopped;
 // and SIGCHLD, by which Stopper learns of stops, waits to be asked for. Threads begun meanwhile
@@ -72,18 +74,6 @@ std::unordered_map<int, int> OuterThreadIds(int pid) {
   return ids;
 }
 
-struct Rest {
-  bool off_cpu = false;
-  uint64_t on_cpu_ns = 0;  // since the thread began
-  bool operator==(const Rest&) const = default;
-};
-Rest RestOf(const std::optional<ThreadStat>& stat) {
-  ThreadStat::Sample sample;
-  ThreadStat::Sched sched;
-  if (!stat || !stat->ReadSched(&sched) || !stat->Read(&sample)) return {};
-  return {sample.state != 'R' && sample.state != '?', sched.on_cpu_ns};
-}
-
 class Dumper {
  public:
   explicit Dumper(const DumpOptions& options) : options_(options) {}
@@ -93,21 +83,24 @@ class Dumper {
  private:
   struct Thread {
     PythonThread python;
-    int tid = 0;  // in our pid namespace
-    std::optional<ThreadStat> stat;
-    ThreadStat::Sample seen;  // before anything was stopped
+    int tid = 0;        // in our pid namespace
+    char letter = '?';  // its state in /proc, before anything was stopped
+    ThreadRest rest;
+    ThreadRest::Mark mark;  // before it was read
     bool asked_to_stop = false;
     std::unique_ptr<StackReader> stack;
-    bool exact = false;
+    bool exact = false;  // it stands still; while it is being read: so it is expected
     Decision decision = Decision::kAgain;
     std::vector<FrameVariables> variables;  // as stack->frames()
   };
 
   Status Find();
   void ListThreadStates();
-  Status ReadStopped();
-  void ReadAll();
-  void ReadStack(Thread& thread, bool stopped);
+  Status ReadAtRest(bool may_stop);
+  Status StopThreads(bool all);
+  void ReadEverything();
+  void ReadStacks();
+  void ReadStack(Thread& thread);
   void ReadVariables(Thread& thread);
   void Describe();
   [[nodiscard]] DumpThread DescribeThread(const Thread& thread) const;
@@ -125,13 +118,18 @@ class Dumper {
   std::vector<Thread> threads_;
   std::unordered_map<Address, Address> gil_holders_;  // by interpreter
   Stopper stopper_;
+  std::optional<int64_t> stop_begin_ns_;
 };
 
 Status Dumper::Find() {
   const int pid = options_.pid;
+  const auto found = ReadStat(pid);
+  if (!found && found.error().code == ErrorCode::kGone) {
+    return Fail(ErrorCode::kGone, "there is no process {}", pid);
+  }
+  LS_TRY(stat, found);
   LS_TRY(memory, OpenRemoteMemory(pid));
   memory_ = std::move(memory);
-  LS_TRY(stat, ReadStat(pid));
   start_ticks_ = stat.start_ticks;
   process_threads_ = stat.threads;
   dump_.started_unix_ns = StartUnixNs(stat);
@@ -170,31 +168,27 @@ void Dumper::ListThreadStates() {
     thread.python = info;
     const auto outer = outer_ids_.find(info.native_id);
     thread.tid = outer == outer_ids_.end() ? info.native_id : outer->second;
-    if (auto stat = ThreadStat::Open(options_.pid, thread.tid)) {
-      thread.stat = std::move(*stat);
-      thread.stat->Read(&thread.seen);
-    }
+    if (const auto stat = ReadThreadStat(options_.pid, thread.tid)) thread.letter = stat->state;
+    thread.rest = ThreadRest::Open(options_.pid, thread.tid);
+    thread.mark = thread.rest.Read();
     thread.stack = std::make_unique<StackReader>(memory_.get(), &runtime_->table, codes_.get(),
                                                  info.tstate, info.native_id);
     threads_.push_back(std::move(thread));
   }
 }
 
-void Dumper::ReadStack(Thread& thread, bool stopped) {
+void Dumper::ReadStack(Thread& thread) {
   std::vector<RemoteRange> ranges;
   std::vector<std::byte> bytes;
   for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
-    const Rest before = stopped ? Rest{} : RestOf(thread.stat);
     ranges.clear();
-    thread.stack->Plan(stopped || before.off_cpu, &ranges);
+    thread.stack->Plan(thread.exact, &ranges);
     bytes.resize(thread.stack->planned_bytes());
     if (memory_->Read(ranges, bytes.data()) != static_cast<ssize_t>(bytes.size())) {
       thread.stack->ResetPrediction();
       thread.decision = Decision::kUnreadable;
       continue;
     }
-    // Off its CPU before and after, and without CPU time in between: it has not moved.
-    thread.exact = stopped || (before.off_cpu && RestOf(thread.stat) == before);
     thread.decision = thread.stack->Decide(bytes.data(), thread.exact, MonotonicNs());
     if (thread.decision == Decision::kOk || thread.decision == Decision::kGone) return;
   }
@@ -208,47 +202,83 @@ void Dumper::ReadVariables(Thread& thread) {
   }
 }
 
-void Dumper::ReadAll() {
+void Dumper::ReadStacks() {
   gil_holders_.clear();
   for (const PythonInterpreter& interpreter : list_.interpreters) {
     gil_holders_[interpreter.address] =
         ReadGilHolder(memory_.get(), runtime_->table, runtime_->address, interpreter.address);
   }
-  for (Thread& thread : threads_) ReadStack(thread, stopper_.IsStopped(thread.tid));
+  for (Thread& thread : threads_) {
+    thread.exact = stopper_.IsStopped(thread.tid) || thread.mark.off_cpu;
+    ReadStack(thread);
+  }
 }
 
-// Runs in a thread of its own: when a thread ends, the kernel lets everything go that it has
-// stopped or was about to.
-Status Dumper::ReadStopped() {
-  // What does not change, the code objects, is read ahead of the stop.
-  ReadAll();
-  if (locals_) {
-    for (const auto& code : codes_->all()) locals_->Learn(*code);
-  }
-  const int64_t begin = MonotonicNs();
-  for (int attempt = 0; attempt < kListAttempts; ++attempt) {
-    std::vector<int> tids;
-    for (Thread& thread : threads_) {
-      if (std::exchange(thread.asked_to_stop, true)) continue;
-      // A thread may have a state in several interpreters.
-      const bool listed = std::ranges::find(tids, thread.tid) != tids.end();
-      if (!listed && !stopper_.IsStopped(thread.tid)) tids.push_back(thread.tid);
-    }
-    if (tids.empty()) break;
-    const Status stopped = stopper_.StopAll(tids, kStopTimeoutNs);
-    if (!stopped && attempt == 0) return stopped;
-    ListThreadStates();
-  }
-  ReadAll();
+void Dumper::ReadEverything() {
+  ReadStacks();
   std::vector<Code*> codes;
   for (const auto& code : codes_->all()) {
     if (codes_->Find(code->address) == code.get()) codes.push_back(code.get());
   }
-  // New code may have come to the place of old since it was read.
-  if (codes_->VerifyEach(codes, MonotonicNs()) != 0) ReadAll();
+  // New code may have come to the place of old since that was read.
+  if (codes_->VerifyEach(codes, MonotonicNs()) != 0) ReadStacks();
   for (Thread& thread : threads_) ReadVariables(thread);
+}
+
+// Stops the threads that are not at rest, or all; and those that appear meanwhile.
+Status Dumper::StopThreads(bool all) {
+  for (int attempt = 0; attempt < kListAttempts; ++attempt) {
+    std::set<int> tids;  // a thread may have a state in several interpreters
+    for (Thread& thread : threads_) {
+      if ((thread.mark.off_cpu && !all) || std::exchange(thread.asked_to_stop, true)) continue;
+      if (!stopper_.IsStopped(thread.tid)) tids.insert(thread.tid);
+    }
+    if (tids.empty()) return {};
+    if (!stop_begin_ns_) stop_begin_ns_ = MonotonicNs();
+    const Status stopped =
+        stopper_.StopAll(std::vector<int>(tids.begin(), tids.end()), kStopTimeoutNs);
+    if (!stopped && stopped.error().code == ErrorCode::kDenied) return stopped;
+    ListThreadStates();
+  }
+  return {};
+}
+
+// Reads all threads as they are at one moment. A thread that sleeps needs no stop for that, nor the
+// wake-up that goes with it: it proves afterwards that it slept on. If not, there is another round.
+// With `may_stop`, what runs is stopped; to be called in a thread of its own then, because the
+// kernel lets go whatever a thread has stopped, or was about to stop, when that thread ends.
+Status Dumper::ReadAtRest(bool may_stop) {
+  // What does not change, the code objects, is read ahead of a stop.
+  ReadStacks();
+  if (locals_) {
+    for (const auto& code : codes_->all()) locals_->Learn(*code);
+  }
+  for (int round = 1;; ++round) {
+    for (Thread& thread : threads_) thread.mark = thread.rest.Read();
+    const bool last = round == kRounds;
+    if (may_stop) {
+      if (Status stopped = StopThreads(last); !stopped) {
+        stopper_.ContinueAll();
+        return stopped;
+      }
+    }
+    ReadEverything();
+    std::vector<Thread*> moved;
+    for (Thread& thread : threads_) {
+      const bool stopped = stopper_.IsStopped(thread.tid);
+      if (!stopped && thread.exact && thread.rest.Read() != thread.mark) moved.push_back(&thread);
+    }
+    if (moved.empty()) break;
+    if (!last) continue;
+    for (Thread* thread : moved) {
+      thread->exact = false;
+      ReadStack(*thread);
+      ReadVariables(*thread);
+    }
+    break;
+  }
   stopper_.ContinueAll();
-  dump_.stopped_ns = MonotonicNs() - begin;
+  if (stop_begin_ns_) dump_.stopped_ns = MonotonicNs() - *stop_begin_ns_;
   return {};
 }
 
@@ -277,7 +307,7 @@ DumpThread Dumper::DescribeThread(const Thread& thread) const {
       out.frames.push_back(std::move(frame));
     }
   }
-  switch (thread.seen.state) {
+  switch (thread.letter) {
     case 'R':
       out.state = DumpThread::State::kRunning;
       break;
@@ -333,28 +363,23 @@ void Dumper::Describe() {
 Result<ProcessDump> Dumper::Take() {
   LS_CHECK_OK(Find());
   ListThreadStates();
-  bool free = options_.consistency == DumpConsistency::kFree;
-  if (!free) {
-    Status stopped;
-    {
-      const SignalShield shield;
-      std::thread([&] { stopped = ReadStopped(); }).join();
-    }
-    if (!stopped && options_.consistency == DumpConsistency::kStop) {
-      return Fail(stopped.error().code,
-                  "process {} cannot be stopped ({}); --consistency free needs no stop",
-                  options_.pid, stopped.error().what);
-    }
-    if (!stopped) {
-      dump_.warnings.push_back(
-          fmt::format("the threads were read as they ran, because they cannot be stopped ({})",
-                      stopped.error().what));
-      free = true;
-    }
+  Status stopped;
+  if (options_.consistency == DumpConsistency::kFree) {
+    ReadAtRest(false).value();
+  } else {
+    const SignalShield shield;
+    std::thread([&] { stopped = ReadAtRest(true); }).join();
   }
-  if (free) {
-    ReadAll();
-    for (Thread& thread : threads_) ReadVariables(thread);
+  if (!stopped && options_.consistency == DumpConsistency::kStop) {
+    return Fail(stopped.error().code,
+                "process {} cannot be stopped ({}); --consistency free needs no stop", options_.pid,
+                stopped.error().what);
+  }
+  if (!stopped) {
+    dump_.warnings.push_back(fmt::format(
+        "what runs was read as it ran, because it cannot be stopped ({})", stopped.error().what));
+    stop_begin_ns_.reset();
+    ReadAtRest(false).value();
   }
   const auto stat = ReadStat(options_.pid);
   if (!stat || stat->start_ticks != start_ticks_ || stat->state == 'Z' || stat->state == 'X') {

@@ -10,9 +10,10 @@
 
 namespace linescope {
 
-// Whether the threads are stopped while they are read.
+// Whether threads that run are stopped while they are read. One that sleeps all the time is read
+// as exactly without.
 enum class DumpConsistency : uint8_t {
-  kAuto,  // stopped where the system permits it
+  kAuto,  // where the system permits it
   kStop,  // or it is an error
   kFree,  // never
 };
@@ -62,7 +63,7 @@ struct ProcessDump {
   std::string executable, working_directory;
   std::string python_version, python_file;
   int64_t started_unix_ns = 0, taken_unix_ns = 0;
-  std::optional<int64_t> stopped_ns;  // for how long threads were stopped; none: they were not
+  std::optional<int64_t> stopped_ns;  // for how long threads were stopped; none: none was
   bool locals = false;                // whether variables were read
   std::vector<DumpThread> threads;    // the main thread first, then by id
   int other_threads = 0;              // that run no Python

@@ -45,7 +45,7 @@ class TextDump {
         fmt::format("\nPython {}, {} thread{}", dump_.python_version, count, count == 1 ? "" : "s");
     if (dump_.other_threads > 0) out_ += fmt::format(" and {} without Python", dump_.other_threads);
     out_ += dump_.stopped_ns ? ", stopped for " + FormatDuration(*dump_.stopped_ns)
-                             : std::string(", read without a stop");
+                             : std::string(", none was stopped");
     out_ += "; newest call first\n";
   }
 

@@ -34,8 +34,9 @@ TEST(DecimalOf, CarriesThroughZeros) {
   EXPECT_EQ(DecimalOf({0, 1}), "1073741824");
   EXPECT_EQ(DecimalOf({0, 0, 0, 1}), "1237940039285380274899124224");
   const uint64_t value = 1'000'000'000'000'000'001;
-  EXPECT_EQ(DecimalOf({static_cast<uint32_t>(value & 0x3fffffff), static_cast<uint32_t>(value >> 30)}),
-            "1000000000000000001");
+  EXPECT_EQ(
+      DecimalOf({static_cast<uint32_t>(value & 0x3fffffff), static_cast<uint32_t>(value >> 30)}),
+      "1000000000000000001");
 }
 
 const char* KindName(Variable::Kind kind) {
