@@ -83,10 +83,11 @@ class Dumper {
  private:
   struct Thread {
     PythonThread python;
-    int tid = 0;        // in our pid namespace
-    char letter = '?';  // its state in /proc, before anything was stopped
+    int tid = 0;  // in our pid namespace
+    std::optional<ThreadStat> stat;
     ThreadRest rest;
-    ThreadRest::Mark mark;  // before it was read
+    ThreadRest::Mark mark;  // before it was read, and stopped
+    char letter = '?';      // its state in /proc then
     bool asked_to_stop = false;
     std::unique_ptr<StackReader> stack;
     bool exact = false;  // it stands still; while it is being read: so it is expected
@@ -96,6 +97,7 @@ class Dumper {
 
   Status Find();
   void ListThreadStates();
+  static void MarkThread(Thread& thread);
   Status ReadAtRest(bool may_stop);
   Status StopThreads(bool all);
   void ReadEverything();
@@ -168,13 +170,22 @@ void Dumper::ListThreadStates() {
     thread.python = info;
     const auto outer = outer_ids_.find(info.native_id);
     thread.tid = outer == outer_ids_.end() ? info.native_id : outer->second;
-    if (const auto stat = ReadThreadStat(options_.pid, thread.tid)) thread.letter = stat->state;
+    if (auto stat = ThreadStat::Open(options_.pid, thread.tid)) thread.stat = std::move(*stat);
     thread.rest = ThreadRest::Open(options_.pid, thread.tid);
-    thread.mark = thread.rest.Read();
+    MarkThread(thread);
     thread.stack = std::make_unique<StackReader>(memory_.get(), &runtime_->table, codes_.get(),
                                                  info.tstate, info.native_id);
     threads_.push_back(std::move(thread));
   }
+}
+
+void Dumper::MarkThread(Thread& thread) {
+  thread.mark = thread.rest.Read();
+  ThreadStat::Sample sample;
+  thread.letter = thread.stat && thread.stat->Read(&sample) ? sample.state : '?';
+  // The letter may be a moment older or younger; of a thread at rest, which proves that it stayed
+  // so, it is right.
+  if (!thread.mark.off_cpu && thread.rest.available()) thread.letter = 'R';
 }
 
 void Dumper::ReadStack(Thread& thread) {
@@ -254,7 +265,9 @@ Status Dumper::ReadAtRest(bool may_stop) {
     for (const auto& code : codes_->all()) locals_->Learn(*code);
   }
   for (int round = 1;; ++round) {
-    for (Thread& thread : threads_) thread.mark = thread.rest.Read();
+    for (Thread& thread : threads_) {
+      if (!stopper_.IsStopped(thread.tid)) MarkThread(thread);
+    }
     const bool last = round == kRounds;
     if (may_stop) {
       if (Status stopped = StopThreads(last); !stopped) {
@@ -351,6 +364,14 @@ void Dumper::Describe() {
     const auto name = names.find({described.interpreter, described.ident});
     if (name != names.end()) described.name = name->second;
   }
+  // Python 3.11 writes its maker's id into the state of a new thread, which the thread corrects.
+  std::set<std::pair<int, int64_t>> with_frames;
+  for (const DumpThread& thread : dump_.threads) {
+    if (!thread.frames.empty()) with_frames.emplace(thread.tid, thread.interpreter);
+  }
+  std::erase_if(dump_.threads, [&](const DumpThread& thread) {
+    return thread.frames.empty() && with_frames.contains({thread.tid, thread.interpreter});
+  });
   std::ranges::sort(dump_.threads, [](const DumpThread& a, const DumpThread& b) {
     return std::tuple(!a.is_main, a.tid, a.interpreter) <
            std::tuple(!b.is_main, b.tid, b.interpreter);

@@ -19,6 +19,8 @@ class ThreadRest {
     bool operator==(const Mark&) const = default;
   };
   [[nodiscard]] Mark Read() const;
+  // False: the kernel keeps no such files, or the thread had ended; no mark says anything.
+  [[nodiscard]] bool available() const { return syscall_ && schedstat_; }
 
  private:
   UniqueFd syscall_, schedstat_;

@@ -207,17 +207,20 @@ class Json(DumpCase):
             depths.add(len(frames))
         self.assertGreater(len(depths), 3)
 
-    def test_idle(self):
-        """A thread that C code has started, and that has left Python."""
+    @each_interpreter
+    def test_idle(self, python):
+        """A thread that waits in C, with no Python code to return to."""
         target = self.target("""
-            import ctypes, threading
-            libc = ctypes.CDLL(None, use_errno=True)
-            Start = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+            import _thread, time
+            _thread.start_new_thread(time.sleep, (1000,))
+            time.sleep(0.1)
             print("ready", flush=True)
-            threading.Event().wait()
-        """)
+            time.sleep(1000)
+        """, python)
+        self.assertTrue(wait_until(lambda: thread_states(target.pid) == ["S", "S"]))
         dump = self.json(target.pid)
-        self.assertEqual(dump["threads"][0]["state"], "waiting")
+        self.assertEqual([(t["state"], len(t["frames"]), t["stack"]) for t in dump["threads"]], [("waiting", 1, "exact"), ("idle", 0, "exact")])
+        self.assertIn(": idle\n  no Python code\n", self.dump(target.pid).stdout)
 
     def test_locals(self):
         target = self.target("""
@@ -385,7 +388,8 @@ class Undisturbed(DumpCase):
         target.send_signal(signal.SIGCONT)
         self.assertUndisturbed(target.pid)
 
-    def test_threads_that_come_and_go(self):
+    @each_interpreter
+    def test_threads_that_come_and_go(self, python):
         target = self.target("""
             import threading, time
             print("ready", flush=True)
@@ -393,12 +397,13 @@ class Undisturbed(DumpCase):
                 threads = [threading.Thread(target=time.sleep, args=(0.001 * i,)) for i in range(5)]
                 for thread in threads: thread.start()
                 for thread in threads: thread.join()
-        """)
-        for _ in range(50):
-            dump = self.json(target.pid)
-            self.assertTrue(dump["threads"][0]["main"])
-            self.assertEqual([t for t in dump["threads"] if t["stack"] != "exact"], [])
-            self.assertTrue(dump["threads"][0]["frames"])
+        """, python)
+        for _ in range(60):
+            threads = self.json(target.pid)["threads"]
+            self.assertEqual({t["stack"] for t in threads}, {"exact"})
+            self.assertEqual([t["main"] for t in threads], [True] + [False] * (len(threads) - 1))
+            self.assertEqual(threads[0]["frames"][-1]["function"], "<module>")
+            self.assertLessEqual(sum(bool(t["holds_gil"]) for t in threads), 1)
         self.assertUndisturbed(target.pid)
 
     def test_uninterruptible(self):
