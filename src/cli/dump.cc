@@ -22,9 +22,9 @@ dump [options] --name PATTERN)",
     R"(Shows once where every Python thread of a running process is: its state, and
 its calls, newest first, with file, line and the line's text.
 
-What is shown is exact: threads that run are stopped for the moment in which they
-are read, mostly less than a millisecond; those that sleep are left alone. Where
-the system forbids to stop them, or with --no-stop, they are read as they run.)",
+What is shown is exact: threads that run are stopped for the moment in which
+they are read, mostly less than a millisecond; those that sleep are left alone.
+Where the system forbids a stop, or with --no-stop, they are read as they run.)",
     R"(States: running (on a CPU, or about to be), waiting (for a lock, data, or time
 to pass), idle (waiting, with no Python code to go on with), stopped (by job
 control or a debugger). The text of a line is left out where the file has
@@ -65,15 +65,15 @@ int DumpMain(const Arguments& arguments) {
           {"--name", "PATTERN",
            "the one process whose command line this regular expression is found in", kProcess},
           &name);
-  AddChoice<DumpConsistency>(app,
-                             {"--consistency", "",
-                              "stop the threads where permitted (auto, the default), or fail "
-                              "(stop), or never stop them (free)",
-                              kReading},
-                             {{"auto", DumpConsistency::kAuto},
-                              {"stop", DumpConsistency::kStop},
-                              {"free", DumpConsistency::kFree}},
-                             &consistency);
+  AddChoice<DumpConsistency>(
+      app,
+      {"--consistency", "",
+       "stop what runs where permitted (auto, the default), or fail (stop), or stop nothing (free)",
+       kReading},
+      {{"auto", DumpConsistency::kAuto},
+       {"stop", DumpConsistency::kStop},
+       {"free", DumpConsistency::kFree}},
+      &consistency);
   AddFlag(app, {"--no-stop", "", "the same as --consistency free", kReading}, &no_stop);
   AddFlag(app, {"--locals", "", "the variables of each frame too", kReading}, &options.locals);
   AddFlag(app, {"--json", "", "everything as JSON, for programs", kOutput}, &as_json);

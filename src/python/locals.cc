@@ -45,43 +45,58 @@ const LocalsReader::Names& LocalsReader::NamesOf(const Code& code) {
   return names;
 }
 
-void LocalsReader::Add(std::string name, Variable::Kind kind, Address object, FrameVariables* out) {
+void LocalsReader::Add(std::string name, Variable::Kind kind, const ObjectHead& value,
+                       FrameVariables* out) {
   if (out->variables.size() == kMaxVariables) {
     ++out->left_out;
     return;
   }
-  out->variables.push_back({std::move(name), kind, repr_.Of(object)});
+  out->variables.push_back({std::move(name), kind, repr_.Of(value)});
 }
 
 void LocalsReader::ReadSlots(const StackFrame& frame, const Names& names, FrameVariables* out) {
   std::vector<Address> slots(names.names.size());
   const Address start = frame.address + objects_.table().frame.locals;
   if (slots.empty() || !objects_.memory().ReadExact(start, slots.data(), slots.size() * 8)) return;
+  std::vector<size_t> shown;
+  std::vector<Address> objects;
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i] == 0 || IsHidden(names.names[i])) continue;
-    Address object = slots[i];
     // A namespace has no variables of the functions around it.
     if (!names.optimized && (names.kinds[i] & kFastFree) != 0) continue;
-    Variable::Kind kind = Variable::Kind::kLocal;
-    if ((names.kinds[i] & (kFastCell | kFastFree)) != 0) {
-      kind = (names.kinds[i] & kFastFree) != 0 ? Variable::Kind::kFree : Variable::Kind::kCell;
-      // Until the function's first instructions have made its cells, an argument is there itself.
-      if (repr_.KindOf(object) == ValueKind::kCell) {
-        object = objects_.Word(object + values_->cell_value).value_or(0);
-      }
-      if (object == 0) continue;
+    shown.push_back(i);
+    objects.push_back(slots[i]);
+  }
+  const std::vector<ObjectHead> heads = repr_.Heads(objects);
+  for (size_t k = 0; k < shown.size(); ++k) {
+    const std::string& name = names.names[shown[k]];
+    const uint8_t kinds = names.kinds[shown[k]];
+    if ((kinds & (kFastCell | kFastFree)) == 0) {
+      Add(name, Variable::Kind::kLocal, heads[k], out);
+      continue;
     }
-    Add(names.names[i], kind, object, out);
+    const auto kind = (kinds & kFastFree) != 0 ? Variable::Kind::kFree : Variable::Kind::kCell;
+    // Until the function's first instructions have made its cells, an argument is there itself.
+    if (repr_.KindOf(heads[k]) != ValueKind::kCell) {
+      Add(name, kind, heads[k], out);
+      continue;
+    }
+    const Address value = objects_.Word(objects[k] + values_->cell_value).value_or(0);
+    if (value != 0) Add(name, kind, repr_.Heads({&value, 1})[0], out);
   }
 }
 
 void LocalsReader::ReadNamespace(Address dict, FrameVariables* out) {
-  for (const DictReader::Entry& entry : dicts_.Entries(dict, kMaxNamespace)) {
-    const ValueKind kind = repr_.KindOf(entry.value);
+  const auto entries = dicts_.Entries(dict, kMaxNamespace);
+  std::vector<Address> objects;
+  for (const DictReader::Entry& entry : entries) objects.push_back(entry.value);
+  const std::vector<ObjectHead> heads = repr_.Heads(objects);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const ValueKind kind = repr_.KindOf(heads[i]);
     if (kind == ValueKind::kDefinition || kind == ValueKind::kClass) continue;
-    auto name = dicts_.Str(entry.key);
+    auto name = dicts_.Str(entries[i].key);
     if (!name || name->starts_with("__")) continue;
-    Add(std::move(*name), Variable::Kind::kNamespace, entry.value, out);
+    Add(std::move(*name), Variable::Kind::kNamespace, heads[i], out);
   }
 }
 

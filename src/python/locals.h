@@ -51,7 +51,7 @@ class LocalsReader {
   const Names& NamesOf(const Code& code);
   void ReadSlots(const StackFrame& frame, const Names& names, FrameVariables* out);
   void ReadNamespace(Address dict, FrameVariables* out);
-  void Add(std::string name, Variable::Kind kind, Address object, FrameVariables* out);
+  void Add(std::string name, Variable::Kind kind, const ObjectHead& value, FrameVariables* out);
 
   ObjectReader objects_;
   const layout::Values* values_;

@@ -207,23 +207,63 @@ ObjectRepr::Type ObjectRepr::ReadType(Address type) {
   return {metaclass ? ValueKind::kClass : ValueKind::kOther, Shortened(std::move(*name))};
 }
 
-const ObjectRepr::Type& ObjectRepr::TypeOf(Address object) {
+std::vector<ObjectHead> ObjectRepr::Heads(std::span<const Address> objects) const {
+  constexpr size_t kSize = sizeof(ObjectHead::bytes);
+  constexpr size_t kSmallest = 16;  // of an object: None
+  RemoteMemory& memory = objects_->memory();
+  std::vector<ObjectHead> heads(objects.size());
+  std::vector<RemoteRange> ranges;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    heads[i].address = objects[i];
+    ranges.push_back({objects[i], kSize});
+  }
+  std::vector<std::byte> bytes(ranges.size() * kSize);
+  const bool whole = memory.Read(ranges, bytes.data()) == static_cast<ssize_t>(bytes.size());
+  for (size_t i = 0; i < heads.size(); ++i) {
+    ObjectHead& head = heads[i];
+    if (whole) {
+      std::memcpy(head.bytes.data(), bytes.data() + i * kSize, head.size = kSize);
+      continue;
+    }
+    // One of them is no object, or lies at the end of what is mapped.
+    for (const size_t size : {kSize, kSmallest}) {
+      if (!memory.ReadExact(head.address, head.bytes.data(), size)) continue;
+      head.size = size;
+      break;
+    }
+  }
+  return heads;
+}
+
+bool ObjectRepr::BytesOf(const ObjectHead& head, uint64_t offset, void* out, size_t size) const {
+  if (offset <= head.size && size <= head.size - offset) {
+    std::memcpy(out, head.bytes.data() + offset, size);
+    return true;
+  }
+  return objects_->memory().ReadExact(head.address + offset, out, size);
+}
+
+std::optional<uint64_t> ObjectRepr::WordOf(const ObjectHead& head, uint64_t offset) const {
+  uint64_t word = 0;
+  if (!BytesOf(head, offset, &word, sizeof word)) return std::nullopt;
+  return word;
+}
+
+const ObjectRepr::Type& ObjectRepr::TypeOf(const ObjectHead& head) {
   static const Type kNothing;
-  if (object < 4096 || (object & 7) != 0) return kNothing;
-  const auto type = objects_->Word(object + objects_->table().objects.type);
+  if (head.address < 4096 || (head.address & 7) != 0 || head.size == 0) return kNothing;
+  const auto type = WordOf(head, objects_->table().objects.type);
   if (!type || *type < 4096 || (*type & 7) != 0) return kNothing;
   const auto known = types_.find(*type);
   if (known != types_.end()) return known->second;
   return types_.emplace(*type, ReadType(*type)).first->second;
 }
 
-ValueKind ObjectRepr::KindOf(Address object) { return TypeOf(object).kind; }
-
-Repr ObjectRepr::Of(Address object) {
+Repr ObjectRepr::Of(const ObjectHead& head) {
   out_ = {};
   path_.clear();
-  out_.type = TypeOf(object).name;
-  Append(object);
+  out_.type = TypeOf(head).name;
+  Append(head);
   return std::move(out_);
 }
 
@@ -237,8 +277,8 @@ void ObjectRepr::AppendCut(uint64_t size, std::string_view unit) {
   out_.cut = true;
 }
 
-void ObjectRepr::Append(Address object) {
-  const Type& type = TypeOf(object);
+void ObjectRepr::Append(const ObjectHead& head) {
+  const Type& type = TypeOf(head);
   switch (type.kind) {
     case ValueKind::kNone:
       out_.text += "None";
@@ -247,47 +287,50 @@ void ObjectRepr::Append(Address object) {
       out_.text += "Ellipsis";
       return;
     case ValueKind::kBool: {
-      const auto value = dicts_.Int(object);
-      if (!value) return AppendUnreadable();
-      out_.text += *value != 0 ? "True" : "False";
+      uint32_t digit = 0;
+      const layout::Names& at = objects_->table().names;
+      const auto size = WordOf(head, at.int_size);
+      if (!size || !BytesOf(head, at.int_digits, &digit, sizeof digit)) return AppendUnreadable();
+      const bool zero = at.int_tagged ? (*size & 3) == 1 : *size == 0;
+      out_.text += !zero && digit != 0 ? "True" : "False";
       return;
     }
     case ValueKind::kInt:
-      return AppendInt(object);
+      return AppendInt(head);
     case ValueKind::kFloat: {
-      const auto bits = objects_->Word(object + values_->float_value);
+      const auto bits = WordOf(head, values_->float_value);
       if (!bits) return AppendUnreadable();
       out_.text += FloatRepr(std::bit_cast<double>(*bits));
       return;
     }
     case ValueKind::kStr:
-      return AppendStr(object);
+      return AppendStr(head);
     case ValueKind::kBytes:
-      return AppendBytes(object);
+      return AppendBytes(head);
     case ValueKind::kTuple:
     case ValueKind::kList:
-      return AppendSequence(object, type.kind);
+      return AppendSequence(head, type.kind);
     case ValueKind::kDict:
-      return AppendDict(object);
+      return AppendDict(head);
     case ValueKind::kSet:
     case ValueKind::kFrozenSet:
-      return AppendSet(object, type.kind);
+      return AppendSet(head, type.kind);
     case ValueKind::kUnreadable:
       return AppendUnreadable();
     case ValueKind::kClass:
-      out_.text += fmt::format("<class '{}'>", ReadType(object).name);
+      out_.text += fmt::format("<class '{}'>", ReadType(head.address).name);
       return;
     case ValueKind::kCell:
     case ValueKind::kDefinition:
     case ValueKind::kOther:
       break;
   }
-  out_.text += fmt::format("<{} at {:#x}>", type.name, object);
+  out_.text += fmt::format("<{} at {:#x}>", type.name, head.address);
 }
 
-void ObjectRepr::AppendInt(Address object) {
+void ObjectRepr::AppendInt(const ObjectHead& head) {
   const layout::Names& at = objects_->table().names;
-  const auto word = objects_->Word(object + at.int_size);
+  const auto word = WordOf(head, at.int_size);
   if (!word) return AppendUnreadable();
   uint64_t count = 0;
   bool negative = false;
@@ -304,8 +347,7 @@ void ObjectRepr::AppendInt(Address object) {
   constexpr uint64_t kTop = 3;
   const uint64_t first = count > kMaxDecimalDigits ? count - kTop : 0;
   std::vector<uint32_t> digits(count - first);
-  const Address start = object + at.int_digits + first * sizeof digits[0];
-  if (!digits.empty() && !objects_->memory().ReadExact(start, digits.data(), digits.size() * 4)) {
+  if (!BytesOf(head, at.int_digits + first * 4, digits.data(), digits.size() * 4)) {
     return AppendUnreadable();
   }
   if (negative) out_.text += '-';
@@ -326,11 +368,11 @@ void ObjectRepr::AppendInt(Address object) {
   AppendCut((count - 1) * 30 + static_cast<unsigned>(std::bit_width(digits.back())), "bits");
 }
 
-void ObjectRepr::AppendStr(Address object) {
+void ObjectRepr::AppendStr(const ObjectHead& head) {
   // See ObjectReader::Str, which reads the whole.
   const layout::Objects& at = objects_->table().objects;
-  const auto length = objects_->Word(object + at.str_length);
-  const auto word = objects_->Word(object + at.str_state);
+  const auto length = WordOf(head, at.str_length);
+  const auto word = WordOf(head, at.str_state);
   if (!length || !word || *length > kMaxSize) return AppendUnreadable();
   const auto state = static_cast<uint32_t>(*word);
   const unsigned width = state >> 2 & 7;
@@ -338,23 +380,20 @@ void ObjectRepr::AppendStr(Address object) {
   if (!compact || (width != 1 && width != 2 && width != 4)) return AppendUnreadable();
   const auto count = static_cast<size_t>(std::min<uint64_t>(*length, limits_.characters));
   std::vector<std::byte> data(count * width);
-  const Address start = object + (ascii ? at.str_ascii : at.str_compact);
-  if (count != 0 && !objects_->memory().ReadExact(start, data.data(), data.size())) {
+  if (!BytesOf(head, ascii ? at.str_ascii : at.str_compact, data.data(), data.size())) {
     return AppendUnreadable();
   }
   AppendQuoted(data.data(), count, width, false, &out_.text);
   if (count < *length) AppendCut(*length, "characters");
 }
 
-void ObjectRepr::AppendBytes(Address object) {
+void ObjectRepr::AppendBytes(const ObjectHead& head) {
   const layout::Objects& at = objects_->table().objects;
-  const auto size = objects_->Word(object + at.var_size);
+  const auto size = WordOf(head, at.var_size);
   if (!size || *size > kMaxSize) return AppendUnreadable();
   const auto count = static_cast<size_t>(std::min<uint64_t>(*size, limits_.characters));
   std::vector<std::byte> data(count);
-  if (count != 0 && !objects_->memory().ReadExact(object + at.bytes_data, data.data(), count)) {
-    return AppendUnreadable();
-  }
+  if (!BytesOf(head, at.bytes_data, data.data(), count)) return AppendUnreadable();
   out_.text += 'b';
   AppendQuoted(data.data(), count, 1, true, &out_.text);
   if (count < *size) AppendCut(*size, "bytes");
@@ -378,51 +417,59 @@ void ObjectRepr::AppendItems(std::string_view open, std::string_view close, uint
   out_.text += close;
 }
 
-void ObjectRepr::AppendSequence(Address object, ValueKind kind) {
+void ObjectRepr::AppendSequence(const ObjectHead& head, ValueKind kind) {
   const bool list = kind == ValueKind::kList;
-  if (std::ranges::find(path_, object) != path_.end()) {
+  if (std::ranges::find(path_, head.address) != path_.end()) {
     out_.text += list ? "[...]" : "(...)";
     return;
   }
-  const auto size = objects_->Word(object + objects_->table().objects.var_size);
-  const auto items = list ? objects_->Word(object + values_->list_items)
-                          : std::optional(object + values_->tuple_items);
+  const auto size = WordOf(head, objects_->table().objects.var_size);
+  const auto items =
+      list ? WordOf(head, values_->list_items) : std::optional(head.address + values_->tuple_items);
   if (!size || !items || *size > kMaxSize) return AppendUnreadable();
   std::vector<Address> first(static_cast<size_t>(std::min<uint64_t>(*size, limits_.items)));
   if (!first.empty() && !objects_->memory().ReadExact(*items, first.data(), first.size() * 8)) {
     return AppendUnreadable();
   }
-  path_.push_back(object);
-  AppendItems(list ? "[" : "(",
-              list         ? "]"
-              : *size == 1 ? ",)"
-                           : ")",
-              *size, first.size(), [&](size_t i) { Append(first[i]); });
+  const auto heads = Heads(first);
+  const auto append = [&](size_t i) { Append(heads[i]); };
+  path_.push_back(head.address);
+  if (list) {
+    AppendItems("[", "]", *size, first.size(), append);
+  } else {
+    AppendItems("(", *size == 1 ? ",)" : ")", *size, first.size(), append);
+  }
   path_.pop_back();
 }
 
-void ObjectRepr::AppendDict(Address object) {
-  if (std::ranges::find(path_, object) != path_.end()) {
+void ObjectRepr::AppendDict(const ObjectHead& head) {
+  if (std::ranges::find(path_, head.address) != path_.end()) {
     out_.text += "{...}";
     return;
   }
-  const auto size = objects_->Word(object + values_->dict_used);
+  const auto size = WordOf(head, values_->dict_used);
   if (!size || *size > kMaxSize) return AppendUnreadable();
-  const auto entries = dicts_.Entries(object, limits_.items);
-  path_.push_back(object);
+  const auto entries = dicts_.Entries(head.address, limits_.items);
+  std::vector<Address> objects;  // key, value, key, …
+  for (const DictReader::Entry& entry : entries) {
+    objects.push_back(entry.key);
+    objects.push_back(entry.value);
+  }
+  const auto heads = Heads(objects);
+  path_.push_back(head.address);
   AppendItems("{", "}", std::max<uint64_t>(*size, entries.size()), entries.size(), [&](size_t i) {
-    Append(entries[i].key);
+    Append(heads[i * 2]);
     out_.text += ": ";
-    Append(entries[i].value);
+    Append(heads[i * 2 + 1]);
   });
   path_.pop_back();
 }
 
-void ObjectRepr::AppendSet(Address object, ValueKind kind) {
+void ObjectRepr::AppendSet(const ObjectHead& head, ValueKind kind) {
   const bool frozen = kind == ValueKind::kFrozenSet;
-  const auto size = objects_->Word(object + values_->set_used);
-  const auto mask = objects_->Word(object + values_->set_mask);
-  const auto table = objects_->Word(object + values_->set_table);
+  const auto size = WordOf(head, values_->set_used);
+  const auto mask = WordOf(head, values_->set_mask);
+  const auto table = WordOf(head, values_->set_table);
   if (!size || !mask || !table || *size > kMaxSize || *mask > kMaxSize) return AppendUnreadable();
   if (*size == 0) {
     out_.text += frozen ? "frozenset()" : "set()";
@@ -447,9 +494,10 @@ void ObjectRepr::AppendSet(Address object, ValueKind kind) {
       if (used && items.size() < wanted) items.push_back(slot.item);
     }
   }
-  path_.push_back(object);
+  path_.push_back(head.address);
+  const auto heads = Heads(items);
   AppendItems(frozen ? "frozenset({" : "{", frozen ? "})" : "}", *size, items.size(),
-              [&](size_t i) { Append(items[i]); });
+              [&](size_t i) { Append(heads[i]); });
   path_.pop_back();
 }
 

@@ -7,7 +7,10 @@
 // there is:
 // `[0, 1, …(1000000 items)]`, `'aaa'…(5000 characters)`. Also where the target's memory makes no
 // sense, the effort is bounded.
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,30 +55,43 @@ enum class ValueKind : uint8_t {
   kUnreadable,  // no object is there
 };
 
+// The first bytes of an object, with which most of the small ones are read whole.
+struct ObjectHead {
+  Address address = 0;
+  size_t size = 0;  // of `bytes`, so many could be read
+  std::array<std::byte, 96> bytes;
+};
+
 // Remembers the types it met, so it is for one pass over a target.
 class ObjectRepr {
  public:
   ObjectRepr(const ObjectReader* objects, const layout::Values* values, ReprLimits limits)
       : objects_(objects), values_(values), limits_(limits), dicts_(objects) {}
 
-  Repr Of(Address object);
-  ValueKind KindOf(Address object);
+  // The heads of several objects, by one read where all can be read.
+  [[nodiscard]] std::vector<ObjectHead> Heads(std::span<const Address> objects) const;
+  Repr Of(const ObjectHead& head);
+  Repr Of(Address object) { return Of(Heads({&object, 1})[0]); }
+  ValueKind KindOf(const ObjectHead& head) { return TypeOf(head).kind; }
 
  private:
   struct Type {
     ValueKind kind = ValueKind::kUnreadable;
     std::string name;
   };
-  const Type& TypeOf(Address object);
+  const Type& TypeOf(const ObjectHead& head);
   Type ReadType(Address type);
+  // A word of the object, from its head where that has it.
+  [[nodiscard]] std::optional<uint64_t> WordOf(const ObjectHead& head, uint64_t offset) const;
+  bool BytesOf(const ObjectHead& head, uint64_t offset, void* out, size_t size) const;
 
-  void Append(Address object);
-  void AppendInt(Address object);
-  void AppendStr(Address object);
-  void AppendBytes(Address object);
-  void AppendSequence(Address object, ValueKind kind);
-  void AppendDict(Address object);
-  void AppendSet(Address object, ValueKind kind);
+  void Append(const ObjectHead& head);
+  void AppendInt(const ObjectHead& head);
+  void AppendStr(const ObjectHead& head);
+  void AppendBytes(const ObjectHead& head);
+  void AppendSequence(const ObjectHead& head, ValueKind kind);
+  void AppendDict(const ObjectHead& head);
+  void AppendSet(const ObjectHead& head, ValueKind kind);
   // `open`, the items that `append` puts one by one, `close`. `size` is how many there are,
   // `shown` for how many `append` may be called.
   template <class AppendItem>
