@@ -100,8 +100,9 @@ class Dumper {
   static void MarkThread(Thread& thread);
   Status ReadAtRest(bool may_stop);
   Status StopThreads(bool all);
-  void ReadEverything();
+  std::vector<Thread*> Moved();
   void ReadStacks();
+  void DecideStacks();
   void ReadStack(Thread& thread);
   void ReadVariables(Thread& thread);
   void Describe();
@@ -208,12 +209,20 @@ void Dumper::ReadStack(Thread& thread) {
 void Dumper::ReadVariables(Thread& thread) {
   thread.variables.clear();
   if (!locals_ || thread.decision != Decision::kOk) return;
-  for (const StackFrame& frame : thread.stack->frames()) {
-    thread.variables.push_back(locals_->Read(frame));
-  }
+  thread.variables = locals_->Read(thread.stack->frames());
 }
 
 void Dumper::ReadStacks() {
+  DecideStacks();
+  std::vector<Code*> codes;
+  for (const auto& code : codes_->all()) {
+    if (codes_->Find(code->address) == code.get()) codes.push_back(code.get());
+  }
+  // New code may have come to the place of old since that was read.
+  if (codes_->VerifyEach(codes, MonotonicNs()) != 0) DecideStacks();
+}
+
+void Dumper::DecideStacks() {
   gil_holders_.clear();
   for (const PythonInterpreter& interpreter : list_.interpreters) {
     gil_holders_[interpreter.address] =
@@ -225,15 +234,14 @@ void Dumper::ReadStacks() {
   }
 }
 
-void Dumper::ReadEverything() {
-  ReadStacks();
-  std::vector<Code*> codes;
-  for (const auto& code : codes_->all()) {
-    if (codes_->Find(code->address) == code.get()) codes.push_back(code.get());
+// The threads that were to be at rest, and were not.
+std::vector<Dumper::Thread*> Dumper::Moved() {
+  std::vector<Thread*> moved;
+  for (Thread& thread : threads_) {
+    const bool stopped = stopper_.IsStopped(thread.tid);
+    if (!stopped && thread.exact && thread.rest.Read() != thread.mark) moved.push_back(&thread);
   }
-  // New code may have come to the place of old since that was read.
-  if (codes_->VerifyEach(codes, MonotonicNs()) != 0) ReadStacks();
-  for (Thread& thread : threads_) ReadVariables(thread);
+  return moved;
 }
 
 // Stops the threads that are not at rest, or all; and those that appear meanwhile.
@@ -260,6 +268,7 @@ Status Dumper::StopThreads(bool all) {
 // kernel lets go whatever a thread has stopped, or was about to stop, when that thread ends.
 Status Dumper::ReadAtRest(bool may_stop) {
   // What does not change, the code objects, is read ahead of a stop.
+  ListThreadStates();
   ReadStacks();
   if (locals_) {
     for (const auto& code : codes_->all()) locals_->Learn(*code);
@@ -268,6 +277,7 @@ Status Dumper::ReadAtRest(bool may_stop) {
     for (Thread& thread : threads_) {
       if (!stopper_.IsStopped(thread.tid)) MarkThread(thread);
     }
+    ListThreadStates();  // now that no thread at rest can start or end another
     const bool last = round == kRounds;
     if (may_stop) {
       if (Status stopped = StopThreads(last); !stopped) {
@@ -275,12 +285,10 @@ Status Dumper::ReadAtRest(bool may_stop) {
         return stopped;
       }
     }
-    ReadEverything();
-    std::vector<Thread*> moved;
-    for (Thread& thread : threads_) {
-      const bool stopped = stopper_.IsStopped(thread.tid);
-      if (!stopped && thread.exact && thread.rest.Read() != thread.mark) moved.push_back(&thread);
-    }
+    ReadStacks();
+    if (locals_ && !last && !Moved().empty()) continue;  // before more is read for nothing
+    for (Thread& thread : threads_) ReadVariables(thread);
+    const std::vector<Thread*> moved = Moved();
     if (moved.empty()) break;
     if (!last) continue;
     for (Thread* thread : moved) {
@@ -383,7 +391,6 @@ void Dumper::Describe() {
 
 Result<ProcessDump> Dumper::Take() {
   LS_CHECK_OK(Find());
-  ListThreadStates();
   Status stopped;
   if (options_.consistency == DumpConsistency::kFree) {
     ReadAtRest(false).value();

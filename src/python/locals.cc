@@ -54,36 +54,40 @@ void LocalsReader::Add(std::string name, Variable::Kind kind, const ObjectHead& 
   out->variables.push_back({std::move(name), kind, repr_.Of(value)});
 }
 
-void LocalsReader::ReadSlots(const StackFrame& frame, const Names& names, FrameVariables* out) {
-  std::vector<Address> slots(names.names.size());
-  const Address start = frame.address + objects_.table().frame.locals;
-  if (slots.empty() || !objects_.memory().ReadExact(start, slots.data(), slots.size() * 8)) return;
-  std::vector<size_t> shown;
-  std::vector<Address> objects;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i] == 0 || IsHidden(names.names[i])) continue;
-    // A namespace has no variables of the functions around it.
-    if (!names.optimized && (names.kinds[i] & kFastFree) != 0) continue;
-    shown.push_back(i);
-    objects.push_back(slots[i]);
+// The slots that are bound, in the order of the frames.
+std::vector<LocalsReader::Slot> LocalsReader::ReadSlots(std::span<const StackFrame> frames) {
+  std::vector<RemoteRange> ranges;
+  size_t count = 0;
+  for (const StackFrame& frame : frames) {
+    const size_t slots = NamesOf(*frame.code).names.size();
+    ranges.push_back({frame.address + objects_.table().frame.locals, slots * 8});
+    count += slots;
   }
-  const std::vector<ObjectHead> heads = repr_.Heads(objects);
-  for (size_t k = 0; k < shown.size(); ++k) {
-    const std::string& name = names.names[shown[k]];
-    const uint8_t kinds = names.kinds[shown[k]];
-    if ((kinds & (kFastCell | kFastFree)) == 0) {
-      Add(name, Variable::Kind::kLocal, heads[k], out);
-      continue;
+  std::vector<Address> words(count);
+  if (objects_.memory().Read(ranges, words.data()) != static_cast<ssize_t>(count * 8)) {
+    Address* at = words.data();
+    for (const RemoteRange& range : ranges) {
+      if (!objects_.memory().ReadExact(range.address, at, range.size))
+        std::fill_n(at, range.size / 8, 0);
+      at += range.size / 8;
     }
-    const auto kind = (kinds & kFastFree) != 0 ? Variable::Kind::kFree : Variable::Kind::kCell;
-    // Until the function's first instructions have made its cells, an argument is there itself.
-    if (repr_.KindOf(heads[k]) != ValueKind::kCell) {
-      Add(name, kind, heads[k], out);
-      continue;
-    }
-    const Address value = objects_.Word(objects[k] + values_->cell_value).value_or(0);
-    if (value != 0) Add(name, kind, repr_.Heads({&value, 1})[0], out);
   }
+  std::vector<Slot> bound;
+  size_t word = 0;
+  for (size_t frame = 0; frame < frames.size(); ++frame) {
+    const Names& names = NamesOf(*frames[frame].code);
+    for (size_t i = 0; i < names.names.size(); ++i) {
+      const Address object = words[word++];
+      const bool free = (names.kinds[i] & kFastFree) != 0;
+      // A namespace has no variables of the functions around it.
+      if (object == 0 || IsHidden(names.names[i]) || (free && !names.optimized)) continue;
+      const auto kind = free                                ? Variable::Kind::kFree
+                        : (names.kinds[i] & kFastCell) != 0 ? Variable::Kind::kCell
+                                                            : Variable::Kind::kLocal;
+      bound.push_back({frame, &names.names[i], kind, object});
+    }
+  }
+  return bound;
 }
 
 void LocalsReader::ReadNamespace(Address dict, FrameVariables* out) {
@@ -100,12 +104,37 @@ void LocalsReader::ReadNamespace(Address dict, FrameVariables* out) {
   }
 }
 
-FrameVariables LocalsReader::Read(const StackFrame& frame) {
-  FrameVariables out;
-  const Names& names = NamesOf(*frame.code);
-  ReadSlots(frame, names, &out);
-  if (!names.optimized) {
-    ReadNamespace(objects_.Word(frame.address + values_->frame_namespace).value_or(0), &out);
+std::vector<FrameVariables> LocalsReader::Read(std::span<const StackFrame> frames) {
+  const std::vector<Slot> slots = ReadSlots(frames);
+  std::vector<Address> objects;
+  for (const Slot& slot : slots) objects.push_back(slot.object);
+  std::vector<ObjectHead> heads = repr_.Heads(objects);
+
+  std::vector<size_t> cells;
+  std::vector<Address> contents;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    // Until the function's first instructions have made its cells, an argument is there itself.
+    if (slots[i].kind == Variable::Kind::kLocal || repr_.KindOf(heads[i]) != ValueKind::kCell) {
+      continue;
+    }
+    const Address content = repr_.WordOf(heads[i], values_->cell_value).value_or(0);
+    heads[i].address = content;
+    if (content == 0) continue;  // not bound yet, or deleted
+    cells.push_back(i);
+    contents.push_back(content);
+  }
+  const std::vector<ObjectHead> content_heads = repr_.Heads(contents);
+  for (size_t i = 0; i < cells.size(); ++i) heads[cells[i]] = content_heads[i];
+
+  std::vector<FrameVariables> out(frames.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (heads[i].address == 0) continue;
+    Add(*slots[i].name, slots[i].kind, heads[i], &out[slots[i].frame]);
+  }
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (NamesOf(*frames[i].code).optimized) continue;
+    const Address dict = objects_.Word(frames[i].address + values_->frame_namespace).value_or(0);
+    ReadNamespace(dict, &out[i]);
   }
   return out;
 }

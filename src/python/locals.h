@@ -1,5 +1,6 @@
 #pragma once
 // The variables of a frame, by name.
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,7 +39,8 @@ class LocalsReader {
   LocalsReader(RemoteMemory* memory, const layout::Table* table, const layout::Values* values,
                ReprLimits limits = {});
 
-  FrameVariables Read(const StackFrame& frame);
+  // Of each of the frames, by few reads for all of them.
+  std::vector<FrameVariables> Read(std::span<const StackFrame> frames);
   // Reads the names of a code object's variables ahead of Read.
   void Learn(const Code& code) { NamesOf(code); }
 
@@ -49,7 +51,13 @@ class LocalsReader {
     std::vector<uint8_t> kinds;      // CO_FAST_*
   };
   const Names& NamesOf(const Code& code);
-  void ReadSlots(const StackFrame& frame, const Names& names, FrameVariables* out);
+  struct Slot {
+    size_t frame;
+    const std::string* name;
+    Variable::Kind kind;
+    Address object;
+  };
+  std::vector<Slot> ReadSlots(std::span<const StackFrame> frames);
   void ReadNamespace(Address dict, FrameVariables* out);
   void Add(std::string name, Variable::Kind kind, const ObjectHead& value, FrameVariables* out);
 

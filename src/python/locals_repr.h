@@ -70,6 +70,8 @@ class ObjectRepr {
 
   // The heads of several objects, by one read where all can be read.
   [[nodiscard]] std::vector<ObjectHead> Heads(std::span<const Address> objects) const;
+  // A word of the object, from its head where that has it.
+  [[nodiscard]] std::optional<uint64_t> WordOf(const ObjectHead& head, uint64_t offset) const;
   Repr Of(const ObjectHead& head);
   Repr Of(Address object) { return Of(Heads({&object, 1})[0]); }
   ValueKind KindOf(const ObjectHead& head) { return TypeOf(head).kind; }
@@ -81,8 +83,6 @@ class ObjectRepr {
   };
   const Type& TypeOf(const ObjectHead& head);
   Type ReadType(Address type);
-  // A word of the object, from its head where that has it.
-  [[nodiscard]] std::optional<uint64_t> WordOf(const ObjectHead& head, uint64_t offset) const;
   bool BytesOf(const ObjectHead& head, uint64_t offset, void* out, size_t size) const;
 
   void Append(const ObjectHead& head);

@@ -101,13 +101,14 @@ TEST_P(LocalsLive, AreThoseThatTheProgramSees) {
       frames.erase(frames.begin());
     }
     ASSERT_EQ(frames.size(), expected.size());
+    const std::vector<FrameVariables> variables = reader.Read(frames);
+    ASSERT_EQ(variables.size(), frames.size());
     size_t compared = 0;
     for (size_t i = 0; i < frames.size(); ++i) {
       EXPECT_EQ(frames[i].code->qualified_name, expected[i].function);
       std::vector<std::string> got;
-      const FrameVariables read = reader.Read(frames[i]);
-      EXPECT_EQ(read.left_out, 0u);
-      for (const Variable& variable : read.variables) {
+      EXPECT_EQ(variables[i].left_out, 0u);
+      for (const Variable& variable : variables[i].variables) {
         got.push_back(variable.name + " " + KindName(variable.kind) + " " + variable.value.text);
         EXPECT_EQ(variable.value.cut, variable.value.text.contains("…(")) << variable.name;
       }
