@@ -8,13 +8,11 @@ import re
 import select
 import signal
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 import unittest
 
-from support import INTERPRETERS, LINESCOPE, PYTHON, Case, alive, each_interpreter, wait_until
+from support import LINESCOPE, PYTHON, Case, alive, each_interpreter, wait_until
 
 WAITING = """
 import sys, time
