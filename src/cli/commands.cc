@@ -15,6 +15,7 @@ namespace {
 constexpr std::array kCommands = {
     Command{"run", "launch a Python program and profile it", RunMain},
     Command{"attach", "profile a running process", AttachMain},
+    Command{"dump", "show once where every thread of a running process is", DumpMain},
     Command{"report", "write the HTML report of a stored profile", ReportMain},
     Command{"stats", "show the hottest lines and functions of a stored profile", StatsMain},
     Command{"export", "convert a stored profile for other tools", ExportMain},

@@ -17,6 +17,7 @@ std::span<const Command> Commands();
 
 int RunMain(const Arguments& arguments);
 int AttachMain(const Arguments& arguments);
+int DumpMain(const Arguments& arguments);
 int ReportMain(const Arguments& arguments);
 int StatsMain(const Arguments& arguments);
 int ExportMain(const Arguments& arguments);

@@ -42,7 +42,8 @@ const DictReader::Type* DictReader::TypeOf(Address object) {
   return &types_.emplace(*address, type).first->second;
 }
 
-std::vector<DictReader::Entry> DictReader::KeyEntries(Address keys, Address values) const {
+std::vector<DictReader::Entry> DictReader::KeyEntries(Address keys, Address values,
+                                                      size_t limit) const {
   const layout::Dict& at = objects_->table().dict;
   RemoteMemory& memory = objects_->memory();
   std::vector<Entry> entries;
@@ -77,8 +78,10 @@ std::vector<DictReader::Entry> DictReader::KeyEntries(Address keys, Address valu
   const Address first = keys + at.keys_indices + index_bytes;
   std::vector<std::byte> block;
   std::vector<Address> block_values;
-  for (uint64_t done = 0; done < count;) {
-    const uint64_t n = std::min(kBlock, count - done);
+  for (uint64_t done = 0; done < count && entries.size() < limit;) {
+    // The first entries are mostly alive: then they are all that has to be read.
+    const uint64_t block_size = done == 0 ? std::min<uint64_t>(kBlock, limit) : kBlock;
+    const uint64_t n = std::min(block_size, count - done);
     block.resize(n * entry_size);
     block_values.resize(n);
     if (!memory.ReadExact(first + done * entry_size, block.data(), block.size()) ||
@@ -90,21 +93,21 @@ std::vector<DictReader::Entry> DictReader::KeyEntries(Address keys, Address valu
       const std::byte* entry = block.data() + i * entry_size + key_offset;
       const Entry found{Load<Address>(entry),
                         values != 0 ? block_values[i] : Load<Address>(entry + 8)};
-      if (found.key != 0 && found.value != 0) entries.push_back(found);
+      if (found.key != 0 && found.value != 0 && entries.size() < limit) entries.push_back(found);
     }
     done += n;
   }
   return entries;
 }
 
-std::vector<DictReader::Entry> DictReader::Entries(Address dict) {
+std::vector<DictReader::Entry> DictReader::Entries(Address dict, size_t limit) {
   const layout::Objects& at = objects_->table().objects;
   const Type* type = TypeOf(dict);
   if (type == nullptr || (type->flags & kDictSubclass) == 0) return {};
   const auto keys = objects_->Word(dict + at.dict_keys);
   const auto values = objects_->Word(dict + at.dict_values);
   if (!keys || !values) return {};
-  return KeyEntries(*keys, *values);
+  return KeyEntries(*keys, *values, limit);
 }
 
 Address DictReader::FindIn(const std::vector<Entry>& entries, std::string_view key) const {

@@ -20,8 +20,9 @@ class DictReader {
 
   explicit DictReader(const ObjectReader* objects) : objects_(objects) {}
 
-  // The entries of a dict in their order. Not locked against the target: an entry may be stale.
-  std::vector<Entry> Entries(Address dict);
+  // The entries of a dict in their order, or the first `limit` of them. Not locked against the
+  // target: an entry may be stale.
+  std::vector<Entry> Entries(Address dict, size_t limit = SIZE_MAX);
   // The value of an ASCII key; 0 when there is none.
   Address Find(Address dict, std::string_view key);
   // The value of an attribute kept in the instance itself (not in its class); 0 when there is none.
@@ -38,7 +39,8 @@ class DictReader {
     Address cached_keys = 0;
   };
   const Type* TypeOf(Address object);
-  [[nodiscard]] std::vector<Entry> KeyEntries(Address keys, Address values) const;
+  [[nodiscard]] std::vector<Entry> KeyEntries(Address keys, Address values,
+                                              size_t limit = SIZE_MAX) const;
   [[nodiscard]] Address FindIn(const std::vector<Entry>& entries, std::string_view key) const;
 
   const ObjectReader* objects_;

@@ -89,9 +89,14 @@ std::optional<std::vector<uint8_t>> ObjectReader::Bytes(Address object) const {
 }
 
 std::optional<std::string> ObjectReader::TypeName(Address object) const {
-  Address type = 0, name = 0;
-  if (object == 0 || !memory_->ReadValue(object + table_->objects.type, &type) || type == 0 ||
-      !memory_->ReadValue(type + table_->objects.type_name, &name) || name == 0) {
+  Address type = 0;
+  if (object == 0 || !memory_->ReadValue(object + table_->objects.type, &type)) return std::nullopt;
+  return NameOfType(type);
+}
+
+std::optional<std::string> ObjectReader::NameOfType(Address type) const {
+  Address name = 0;
+  if (type == 0 || !memory_->ReadValue(type + table_->objects.type_name, &name) || name == 0) {
     return std::nullopt;
   }
   // C strings may end just before an unmapped page: a short read is fine as long as the terminator

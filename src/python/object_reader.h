@@ -25,6 +25,8 @@ class ObjectReader {
   [[nodiscard]] std::optional<std::vector<uint8_t>> Bytes(Address object) const;
   // `type(object).__name__`, at most 255 bytes.
   [[nodiscard]] std::optional<std::string> TypeName(Address object) const;
+  // tp_name of a type: of the interpreter's own and of extensions' types with the module in front.
+  [[nodiscard]] std::optional<std::string> NameOfType(Address type) const;
   [[nodiscard]] std::optional<uint64_t> Word(Address address) const;
 
   [[nodiscard]] RemoteMemory& memory() const { return *memory_; }

@@ -5,24 +5,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <optional>
+
+#include "base/clock.h"
 
 namespace linescope {
 
 namespace {
 
-// Waits until the seized thread has stopped. Gives the signal to deliver when it goes on (0: our
-// own interrupt, or a job-control stop, which a detach leaves as it is); nullopt: the thread ended.
+// The signal to deliver when a stopped thread goes on; 0: our own interrupt, or a job-control stop,
+// which a detach leaves as it is.
+int SignalOf(const siginfo_t& stop) {
+  const bool event_stop = stop.si_status >> 8 == PTRACE_EVENT_STOP;
+  return event_stop ? 0 : stop.si_status & 0xff;
+}
+
+// Waits until the seized thread has stopped. Gives the signal to deliver when it goes on; nullopt:
+// the thread ended.
 // Asks for stops only: the end of a child is its owner's to collect.
 std::optional<int> WaitForStop(int tid) {
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | __WALL) != 0) {
     if (errno != EINTR) return std::nullopt;
   }
-  const bool event_stop = info.si_status >> 8 == PTRACE_EVENT_STOP;
-  return event_stop ? 0 : info.si_status & 0xff;
+  return SignalOf(info);
 }
 
 bool IsLeader(int tid) { return ::syscall(SYS_tgkill, tid, tid, 0) == 0; }
@@ -43,6 +52,46 @@ bool Stopper::Stop(int tid) {
   const std::optional<int> signal = SeizeAndStop(tid);
   if (signal) stopped_.push_back({tid, *signal});
   return signal.has_value();
+}
+
+Status Stopper::StopAll(std::span<const int> tids, int64_t timeout_ns) {
+  std::vector<int> pending;
+  int error = 0;
+  for (const int tid : tids) {
+    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
+      if (errno != ESRCH || error == 0) error = errno;
+      continue;
+    }
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    pending.push_back(tid);
+  }
+  if (pending.empty() && error != 0) {
+    return Fail(error == ESRCH ? ErrorCode::kGone : ErrorCode::kDenied, "ptrace: {}",
+                ErrnoText(error));
+  }
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  const int64_t until = MonotonicNs() + timeout_ns;
+  for (;;) {
+    std::erase_if(pending, [&](int tid) {
+      siginfo_t info{};
+      if (::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | WNOHANG | __WALL) != 0) {
+        return true;  // it has ended
+      }
+      if (info.si_pid == 0) return false;
+      stopped_.push_back({tid, SignalOf(info)});
+      return true;
+    });
+    const int64_t left = until - MonotonicNs();
+    if (pending.empty() || left <= 0) return {};
+    const timespec wait{left / 1'000'000'000, left % 1'000'000'000};
+    ::sigtimedwait(&child, nullptr, &wait);
+  }
+}
+
+bool Stopper::IsStopped(int tid) const {
+  return std::ranges::any_of(stopped_, [&](const Stopped& thread) { return thread.tid == tid; });
 }
 
 void Stopper::ContinueAll() {

@@ -1,0 +1,440 @@
+#include "cli/dump_read.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/clock.h"
+#include "process/procfs.h"
+#include "process/remote_memory.h"
+#include "process/thread_rest.h"
+#include "python/runtime.h"
+#include "python/stack_reader.h"
+#include "python/thread_list.h"
+#include "python/thread_names.h"
+#include "sampler/stopper.h"
+
+namespace linescope {
+namespace {
+
+// For a thread that cannot be stopped at once: in uninterruptible sleep, or without a CPU.
+constexpr int64_t kStopTimeoutNs = 200'000'000;
+constexpr int kReadAttempts = 4;
+// New threads may appear while the others are being stopped.
+constexpr int kListAttempts = 4;
+// A sleeper may wake up while it is read; in the last round nobody can.
+constexpr int kRounds = 3;
+
+// While it lives, no signal of job control stops us, and with us the target that we have stopped;
+// and SIGCHLD, by which Stopper learns of stops, waits to be asked for. Threads begun meanwhile
+// inherit this.
+class SignalShield {
+ public:
+  SignalShield() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU}) sigaddset(&set, number);
+    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+    // Of an ignored signal the kernel sends no notice.
+    struct sigaction action{};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &action, &child_);
+  }
+  SignalShield(const SignalShield&) = delete;
+  SignalShield& operator=(const SignalShield&) = delete;
+  ~SignalShield() {
+    ::sigaction(SIGCHLD, &child_, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t before_;
+  struct sigaction child_;
+};
+
+// Ids of the process's threads in our pid namespace, by their ids in its own. Empty: they are the
+// same.
+std::unordered_map<int, int> OuterThreadIds(int pid) {
+  std::unordered_map<int, int> ids;
+  const auto process = ReadStatus(pid);
+  if (!process || process->ns_pids.size() < 2) return ids;
+  const auto threads = ListThreads(pid);
+  if (!threads) return ids;
+  for (const int tid : *threads) {
+    const auto status = ReadStatus(tid);
+    if (status && !status->ns_pids.empty()) ids.emplace(status->ns_pids.back(), tid);
+  }
+  return ids;
+}
+
+class Dumper {
+ public:
+  explicit Dumper(const DumpOptions& options) : options_(options) {}
+
+  Result<ProcessDump> Take();
+
+ private:
+  struct Thread {
+    PythonThread python;
+    int tid = 0;  // in our pid namespace
+    std::optional<ThreadStat> stat;
+    ThreadRest rest;
+    ThreadRest::Mark mark;  // before it was read, and stopped
+    char letter = '?';      // its state in /proc then
+    bool asked_to_stop = false;
+    std::unique_ptr<StackReader> stack;
+    bool exact = false;  // it stands still; while it is being read: so it is expected
+    Decision decision = Decision::kAgain;
+    std::vector<FrameVariables> variables;  // as stack->frames()
+  };
+
+  Status Find();
+  void ListThreadStates();
+  static void MarkThread(Thread& thread);
+  Status ReadAtRest(bool may_stop);
+  Status StopThreads(bool all);
+  std::vector<Thread*> Moved();
+  void ReadStacks();
+  void DecideStacks();
+  void ReadStack(Thread& thread);
+  void ReadVariables(Thread& thread);
+  void Describe();
+  [[nodiscard]] DumpThread DescribeThread(const Thread& thread) const;
+
+  const DumpOptions& options_;
+  ProcessDump dump_;
+  uint64_t start_ticks_ = 0;
+  int process_threads_ = 0;
+  std::unique_ptr<RemoteMemory> memory_;
+  std::optional<PythonRuntime> runtime_;
+  std::unique_ptr<CodeCache> codes_;
+  std::optional<LocalsReader> locals_;
+  ThreadList list_;
+  std::unordered_map<int, int> outer_ids_;
+  std::vector<Thread> threads_;
+  std::unordered_map<Address, Address> gil_holders_;  // by interpreter
+  Stopper stopper_;
+  std::optional<int64_t> stop_begin_ns_;
+};
+
+Status Dumper::Find() {
+  const int pid = options_.pid;
+  const auto found = ReadStat(pid);
+  if (!found && found.error().code == ErrorCode::kGone) {
+    return Fail(ErrorCode::kGone, "there is no process {}", pid);
+  }
+  LS_TRY(stat, found);
+  LS_TRY(memory, OpenRemoteMemory(pid));
+  memory_ = std::move(memory);
+  start_ticks_ = stat.start_ticks;
+  process_threads_ = stat.threads;
+  dump_.started_unix_ns = StartUnixNs(stat);
+  LS_TRY(runtime, FindRuntime(pid, memory_.get()));
+  if (ProbeRuntime(memory_.get(), runtime.table, runtime.address) != RuntimeState::kReady) {
+    return Fail(ErrorCode::kNotPython,
+                "process {} has a Python interpreter mapped ({}), but has not started it", pid,
+                runtime.file);
+  }
+  CompleteRuntime(pid, memory_.get(), &runtime);
+  runtime_ = std::move(runtime);
+  dump_.warnings = runtime_->warnings;
+  codes_ = std::make_unique<CodeCache>(memory_.get(), &runtime_->table);
+  if (options_.locals) {
+    const layout::Values* values = layout::ValuesFor(runtime_->table.minor);
+    if (values != nullptr) {
+      locals_.emplace(memory_.get(), &runtime_->table, values);
+    } else {
+      dump_.warnings.push_back(
+          fmt::format("variables are not read in Python {} yet", runtime_->version.ToString()));
+    }
+  }
+  outer_ids_ = OuterThreadIds(pid);
+  return {};
+}
+
+// Takes in the threads that are new since the last call, with what the kernel says of them now, and
+// leaves out those that ended.
+void Dumper::ListThreadStates() {
+  if (!ReadThreadList(memory_.get(), runtime_->table, runtime_->address, &list_)) return;
+  std::erase_if(threads_, [&](const Thread& thread) {
+    return std::ranges::find(list_.threads, thread.python) == list_.threads.end();
+  });
+  for (const PythonThread& info : list_.threads) {
+    if (std::ranges::any_of(threads_, [&](const Thread& t) { return t.python == info; })) continue;
+    Thread thread;
+    thread.python = info;
+    const auto outer = outer_ids_.find(info.native_id);
+    thread.tid = outer == outer_ids_.end() ? info.native_id : outer->second;
+    if (auto stat = ThreadStat::Open(options_.pid, thread.tid)) thread.stat = std::move(*stat);
+    thread.rest = ThreadRest::Open(options_.pid, thread.tid);
+    MarkThread(thread);
+    thread.stack = MakeStackReader(memory_.get(), &runtime_->table, codes_.get(), info);
+    threads_.push_back(std::move(thread));
+  }
+}
+
+void Dumper::MarkThread(Thread& thread) {
+  thread.mark = thread.rest.Read();
+  ThreadStat::Sample sample;
+  thread.letter = thread.stat && thread.stat->Read(&sample) ? sample.state : '?';
+  // The letter may be a moment older or younger; of a thread at rest, which proves that it stayed
+  // so, it is right.
+  if (!thread.mark.off_cpu && thread.rest.available()) thread.letter = 'R';
+}
+
+void Dumper::ReadStack(Thread& thread) {
+  std::vector<RemoteRange> ranges;
+  std::vector<std::byte> bytes;
+  for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
+    ranges.clear();
+    thread.stack->Plan(thread.exact, &ranges);
+    bytes.resize(thread.stack->planned_bytes());
+    if (memory_->Read(ranges, bytes.data()) != static_cast<ssize_t>(bytes.size())) {
+      thread.stack->ResetPrediction();
+      thread.decision = Decision::kUnreadable;
+      continue;
+    }
+    thread.decision = thread.stack->Decide(bytes.data(), thread.exact, MonotonicNs());
+    if (thread.decision == Decision::kOk || thread.decision == Decision::kGone) return;
+  }
+}
+
+void Dumper::ReadVariables(Thread& thread) {
+  thread.variables.clear();
+  if (!locals_ || thread.decision != Decision::kOk) return;
+  thread.variables = locals_->Read(thread.stack->frames());
+}
+
+void Dumper::ReadStacks() {
+  DecideStacks();
+  std::vector<Code*> codes;
+  for (const auto& code : codes_->all()) {
+    if (codes_->Find(code->address) == code.get()) codes.push_back(code.get());
+  }
+  // New code may have come to the place of old since that was read.
+  if (codes_->VerifyEach(codes, MonotonicNs()) != 0) DecideStacks();
+}
+
+void Dumper::DecideStacks() {
+  gil_holders_.clear();
+  for (const PythonInterpreter& interpreter : list_.interpreters) {
+    gil_holders_[interpreter.address] =
+        ReadGilHolder(memory_.get(), runtime_->table, runtime_->address, interpreter.address);
+  }
+  for (Thread& thread : threads_) {
+    thread.exact = stopper_.IsStopped(thread.tid) || thread.mark.off_cpu;
+    ReadStack(thread);
+  }
+}
+
+// The threads that were to be at rest, and were not.
+std::vector<Dumper::Thread*> Dumper::Moved() {
+  std::vector<Thread*> moved;
+  for (Thread& thread : threads_) {
+    const bool stopped = stopper_.IsStopped(thread.tid);
+    if (!stopped && thread.exact && thread.rest.Read() != thread.mark) moved.push_back(&thread);
+  }
+  return moved;
+}
+
+// Stops the threads that are not at rest, or all; and those that appear meanwhile.
+Status Dumper::StopThreads(bool all) {
+  for (int attempt = 0; attempt < kListAttempts; ++attempt) {
+    std::set<int> tids;  // a thread may have a state in several interpreters
+    for (Thread& thread : threads_) {
+      if ((thread.mark.off_cpu && !all) || std::exchange(thread.asked_to_stop, true)) continue;
+      if (!stopper_.IsStopped(thread.tid)) tids.insert(thread.tid);
+    }
+    if (tids.empty()) return {};
+    if (!stop_begin_ns_) stop_begin_ns_ = MonotonicNs();
+    const Status stopped =
+        stopper_.StopAll(std::vector<int>(tids.begin(), tids.end()), kStopTimeoutNs);
+    if (!stopped && stopped.error().code == ErrorCode::kDenied) return stopped;
+    ListThreadStates();
+  }
+  return {};
+}
+
+// Reads all threads as they are at one moment. A thread that sleeps needs no stop for that, nor the
+// wake-up that goes with it: it proves afterwards that it slept on. If not, there is another round.
+// With `may_stop`, what runs is stopped; to be called in a thread of its own then, because the
+// kernel lets go whatever a thread has stopped, or was about to stop, when that thread ends.
+Status Dumper::ReadAtRest(bool may_stop) {
+  // What does not change, the code objects, is read ahead of a stop.
+  ListThreadStates();
+  ReadStacks();
+  if (locals_) {
+    for (const auto& code : codes_->all()) locals_->Learn(*code);
+  }
+  for (int round = 1;; ++round) {
+    for (Thread& thread : threads_) {
+      if (!stopper_.IsStopped(thread.tid)) MarkThread(thread);
+    }
+    ListThreadStates();  // now that no thread at rest can start or end another
+    const bool last = round == kRounds;
+    if (may_stop) {
+      if (Status stopped = StopThreads(last); !stopped) {
+        stopper_.ContinueAll();
+        return stopped;
+      }
+    }
+    ReadStacks();
+    if (locals_ && !last && !Moved().empty()) continue;  // before more is read for nothing
+    for (Thread& thread : threads_) ReadVariables(thread);
+    const std::vector<Thread*> moved = Moved();
+    if (moved.empty()) break;
+    if (!last) continue;
+    for (Thread* thread : moved) {
+      thread->exact = false;
+      ReadStack(*thread);
+      ReadVariables(*thread);
+    }
+    break;
+  }
+  stopper_.ContinueAll();
+  if (stop_begin_ns_) dump_.stopped_ns = MonotonicNs() - *stop_begin_ns_;
+  return {};
+}
+
+DumpThread Dumper::DescribeThread(const Thread& thread) const {
+  DumpThread out;
+  out.tid = thread.tid;
+  out.ident = thread.python.pthread_id;
+  out.is_main = thread.tid == options_.pid;
+  for (const PythonInterpreter& interpreter : list_.interpreters) {
+    if (interpreter.address == thread.python.interpreter) out.interpreter = interpreter.id;
+  }
+  if (auto name = ReadThreadName(options_.pid, thread.tid)) out.name = *name;
+  const auto holder = gil_holders_.find(thread.python.interpreter);
+  if (holder != gil_holders_.end() && holder->second != kGilUnknown) {
+    out.holds_gil = holder->second == thread.python.tstate;
+  }
+  if (thread.decision == Decision::kOk) {
+    out.stack = thread.exact ? DumpThread::Stack::kExact : DumpThread::Stack::kRunning;
+    const auto frames = thread.stack->frames();
+    for (size_t i = frames.size(); i-- > 0;) {
+      const Code& code = *frames[i].code;
+      if (code.shim) continue;
+      DumpFrame frame{code.qualified_name, code.name, code.file, code.first_line, {}, {}};
+      if (const int32_t line = code.LineAt(frames[i].unit); line != 0) frame.line = line;
+      if (locals_ && i < thread.variables.size()) frame.locals = thread.variables[i];
+      out.frames.push_back(std::move(frame));
+    }
+  }
+  switch (thread.letter) {
+    case 'R':
+      out.state = DumpThread::State::kRunning;
+      break;
+    case 'S':
+    case 'D':
+    case 'I': {
+      const bool idle = out.stack != DumpThread::Stack::kUnknown && out.frames.empty();
+      out.state = idle ? DumpThread::State::kIdle : DumpThread::State::kWaiting;
+      break;
+    }
+    case 'T':
+    case 't':
+      out.state = DumpThread::State::kStopped;
+      break;
+    default:
+      break;
+  }
+  return out;
+}
+
+void Dumper::Describe() {
+  const int pid = dump_.pid = options_.pid;
+  dump_.taken_unix_ns = RealtimeNs();
+  dump_.command = ReadCommandLine(pid).value_or(std::vector<std::string>());
+  dump_.executable = ReadExe(pid).value_or("");
+  dump_.working_directory = ReadWorkingDirectory(pid).value_or("");
+  dump_.python_version = runtime_->version.ToString();
+  dump_.python_file = runtime_->file;
+  dump_.locals = locals_.has_value();
+  std::map<std::pair<int64_t, uint64_t>, std::string> names;
+  for (const PythonInterpreter& interpreter : list_.interpreters) {
+    for (auto& [ident, name] :
+         ReadThreadNames(memory_.get(), runtime_->table, interpreter.modules)) {
+      if (!name.empty()) names[{interpreter.id, ident}] = std::move(name);
+    }
+  }
+  for (const Thread& thread : threads_) {
+    if (thread.decision == Decision::kGone) continue;
+    dump_.threads.push_back(DescribeThread(thread));
+    DumpThread& described = dump_.threads.back();
+    const auto name = names.find({described.interpreter, described.ident});
+    if (name != names.end()) described.name = name->second;
+  }
+  // Python 3.11 writes its maker's id into the state of a new thread, which the thread corrects.
+  std::set<std::pair<int, int64_t>> with_frames;
+  for (const DumpThread& thread : dump_.threads) {
+    if (!thread.frames.empty()) with_frames.emplace(thread.tid, thread.interpreter);
+  }
+  std::erase_if(dump_.threads, [&](const DumpThread& thread) {
+    return thread.frames.empty() && with_frames.contains({thread.tid, thread.interpreter});
+  });
+  std::ranges::sort(dump_.threads, [](const DumpThread& a, const DumpThread& b) {
+    return std::tuple(!a.is_main, a.tid, a.interpreter) <
+           std::tuple(!b.is_main, b.tid, b.interpreter);
+  });
+  std::set<int> tids;
+  for (const DumpThread& thread : dump_.threads) tids.insert(thread.tid);
+  dump_.other_threads = std::max(0, process_threads_ - static_cast<int>(tids.size()));
+}
+
+Result<ProcessDump> Dumper::Take() {
+  LS_CHECK_OK(Find());
+  Status stopped;
+  if (options_.consistency == DumpConsistency::kFree) {
+    ReadAtRest(false).value();
+  } else {
+    const SignalShield shield;
+    std::thread([&] { stopped = ReadAtRest(true); }).join();
+  }
+  if (!stopped && options_.consistency == DumpConsistency::kStop) {
+    return Fail(stopped.error().code,
+                "process {} cannot be stopped ({}); --consistency free needs no stop", options_.pid,
+                stopped.error().what);
+  }
+  if (!stopped) {
+    dump_.warnings.push_back(fmt::format(
+        "what runs was read as it ran, because it cannot be stopped ({})", stopped.error().what));
+    stop_begin_ns_.reset();
+    ReadAtRest(false).value();
+  }
+  const auto stat = ReadStat(options_.pid);
+  if (!stat || stat->start_ticks != start_ticks_ || stat->state == 'Z' || stat->state == 'X') {
+    return Fail(ErrorCode::kGone, "process {} ended while it was read", options_.pid);
+  }
+  Describe();
+  return std::move(dump_);
+}
+
+}  // namespace
+
+Result<ProcessDump> TakeDump(const DumpOptions& options) { return Dumper(options).Take(); }
+
+const char* StateName(DumpThread::State state) {
+  switch (state) {
+    case DumpThread::State::kRunning:
+      return "running";
+    case DumpThread::State::kWaiting:
+      return "waiting";
+    case DumpThread::State::kIdle:
+      return "idle";
+    case DumpThread::State::kStopped:
+      return "stopped";
+    case DumpThread::State::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+}  // namespace linescope

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "base/result.h"
+
+namespace linescope {
+
+// The one process that has the regular expression `pattern` in its command line, other than
+// ourselves and what we were started by: a shell or sudo has the pattern in its own command line.
+// kGone: there is none; kUsage: `pattern` is none, or there are several, which the message lists.
+Result<int> FindProcessByName(const std::string& pattern);
+
+}  // namespace linescope
