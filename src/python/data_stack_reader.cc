@@ -227,10 +227,14 @@ bool DataStackReader::MayHaveCalled(const RawFrame& raw) const {
   return code == nullptr || !code->Contains(raw.instr) || CanPush(raw, *code);
 }
 
-bool DataStackReader::ChainTo(Address from, Address parent) {
+void DataStackReader::ClearBetween() {
   between_.clear();
   between_raw_.clear();
   markers_.clear();
+}
+
+bool DataStackReader::ChainTo(Address from, Address parent) {
+  ClearBetween();
   for (Address at = from; at != parent;) {
     if (at == 0 || OnDataStack(at) || between_.size() > kMaxOffStack) return false;
     // Nothing of the thread can be below its first frame's entry marker.
@@ -391,9 +395,7 @@ Decision DataStackReader::DecideExact(int64_t now_ns) {
   size_t off_stack = 0;
   // Leaf first, then turned round.
   if (!EntryIsSet()) return DecideFree(now_ns);
-  between_.clear();
-  between_raw_.clear();
-  markers_.clear();
+  ClearBetween();
   // A chain of garbage may be a circle: remember a frame at each power of two of steps (Brent).
   Address seen = 0;
   size_t steps = 0, mark = 1;
@@ -435,8 +437,8 @@ Decision DataStackReader::DecideExact(int64_t now_ns) {
 
 // Generators that run through C leave no trace above the caller: look among those met lately, then
 // at the hint.
-bool DataStackReader::FindGeneratorAbove(Address parent, const RawFrame& above, int64_t now_ns,
-                                         Address* address, RawFrame* raw) {
+bool DataStackReader::FindGeneratorAbove(Address parent, Address slot, const RawFrame& above,
+                                         int64_t now_ns, Address* address, RawFrame* raw) {
   const uint32_t header = table_->frame.locals;
   auto alive = [&](const RawFrame& frame) {
     if (frame.owner != static_cast<uint8_t>(Owner::kGenerator) || frame.previous == 0) return false;
@@ -471,8 +473,9 @@ bool DataStackReader::FindGeneratorAbove(Address parent, const RawFrame& above, 
   };
   if (takes(current_frame_)) return PushBetween(now_ns);
   // The caller of what stood last in the slot above, where a generator called it inline. A leftover
-  // that led nowhere leads nowhere as long as it lies there: no late read for it again.
-  if (above != rejected_above_) {
+  // that led nowhere leads nowhere as long as it lies there: no late read for it again, unless the
+  // thread names it as current.
+  if (above != rejected_above_ || current_frame_ == slot) {
     if (takes(above.previous)) return PushBetween(now_ns);
     rejected_above_ = above;
   }
@@ -593,16 +596,14 @@ Decision DataStackReader::DecideFree(int64_t now_ns) {
       if (calling && parent != 0 && raw.previous == parent && CanPush(parent_raw, *parent_code) &&
           !(later && Dead(raw, *code)) && !MovedAway(raw, *code)) {
         accepted = true;  // the callee, also if it died within the read
-        between_.clear();
-        between_raw_.clear();
+        ClearBetween();
         if (Dead(raw, *code)) {
           // Likewise above a dead frame.
           if (nested_at(slot + code->frame_bytes)) {
             slot += code->frame_bytes;
             raw = Parse(chunks_[chunk].data + (slot - chunks_[chunk].address));
           } else {
-            between_.clear();
-            between_raw_.clear();
+            ClearBetween();
           }
         }
       } else {
@@ -617,7 +618,7 @@ Decision DataStackReader::DecideFree(int64_t now_ns) {
     }
     Address address = 0;
     RawFrame generator;
-    if (!executing || !FindGeneratorAbove(parent, raw, now_ns, &address, &generator)) {
+    if (!executing || !FindGeneratorAbove(parent, slot, raw, now_ns, &address, &generator)) {
       break;
     }
     descend(address, generator);

@@ -82,10 +82,12 @@ class DataStackReader final : public StackReader {
   // Follows `from` over frames off the data stack to `parent` (0: to the root); what lies between
   // is left in `between_`, newest first.
   bool ChainTo(Address from, Address parent);
+  void ClearBetween();
   void LearnMarkers();
   bool PushBetween(int64_t now_ns);
-  bool FindGeneratorAbove(Address parent, const RawFrame& above, int64_t now_ns, Address* address,
-                          RawFrame* raw);
+  // `above` stands at `slot`, above `parent`, and is none of its callees.
+  bool FindGeneratorAbove(Address parent, Address slot, const RawFrame& above, int64_t now_ns,
+                          Address* address, RawFrame* raw);
 
   const bool marks_executing_;  // stacktop does, until 3.13
 

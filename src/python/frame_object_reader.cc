@@ -108,8 +108,8 @@ size_t FrameObjectReader::CalleeOf(Address caller) const {
   for (size_t i = 0; i < known_.size(); ++i) {
     const RawFrame& raw = known_[i].raw;
     if (raw.previous != caller || !Executes(raw) || known_[i].address == caller) continue;
-    // Of two, the one read later: the other has returned in between.
-    found = i;
+    // Of two, one has returned in between.
+    if (found == kNotKnown || Executes(known_[i].again)) found = i;
   }
   return found;
 }

@@ -39,7 +39,9 @@ class FrameObjectReader final : public StackReader {
   static constexpr size_t kNotKnown = SIZE_MAX;
 
   [[nodiscard]] RawFrame Parse(const std::byte* at) const;
-  [[nodiscard]] bool Executes(const RawFrame& raw) const { return raw.owner == table_->executing; }
+  [[nodiscard]] bool Executes(const RawFrame& raw) const {
+    return raw.owner == table_->executing && raw.code != 0;
+  }
   [[nodiscard]] size_t Find(Address address) const;
   // Index in known_ of the last stack's frame `i`, or kNotKnown.
   [[nodiscard]] size_t Place(size_t i);

@@ -80,6 +80,15 @@ std::vector<int32_t> DecodeLocationTable(std::span<const uint8_t> table, int32_t
   return lines;
 }
 
+namespace {
+
+// Garbage adds up to anything.
+int32_t LineOr(int64_t line) {
+  return line > 0 && line <= INT32_MAX ? static_cast<int32_t>(line) : kNoLine;
+}
+
+}  // namespace
+
 std::vector<int32_t> DecodeLineRanges(std::span<const uint8_t> table, int32_t first_line,
                                       size_t units) {
   std::vector<int32_t> lines(units, kNoLine);
@@ -91,8 +100,7 @@ std::vector<int32_t> DecodeLineRanges(std::span<const uint8_t> table, int32_t fi
     if (delta != kNone) line += delta;
     const size_t end = std::min(units, unit + table[i] / 2);
     std::fill(lines.begin() + static_cast<ptrdiff_t>(unit),
-              lines.begin() + static_cast<ptrdiff_t>(end),
-              delta == kNone ? kNoLine : static_cast<int32_t>(line));
+              lines.begin() + static_cast<ptrdiff_t>(end), delta == kNone ? kNoLine : LineOr(line));
     unit = end;
   }
   return lines;
@@ -108,7 +116,7 @@ std::vector<int32_t> DecodeLineDeltas(std::span<const uint8_t> table, int32_t fi
     const bool last = i + 1 >= table.size();
     const size_t end = last ? units : std::min(units, unit + table[i] / 2);
     std::fill(lines.begin() + static_cast<ptrdiff_t>(unit),
-              lines.begin() + static_cast<ptrdiff_t>(end), static_cast<int32_t>(line));
+              lines.begin() + static_cast<ptrdiff_t>(end), LineOr(line));
     if (last) return lines;
     unit = end;
     line += static_cast<int8_t>(table[i + 1]);

@@ -181,11 +181,12 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
       return runtime;
     }
   }
-  return Fail(ErrorCode::kUnsupported,
-              "{} holds a Python interpreter whose version cannot be told{}; LineScope reads 3.{} to "
-              "3.{}",
-              module.path, minor ? fmt::format(" (by its name 3.{})", *minor) : "", kOldestMinor,
-              kNewestMinor);
+  return Fail(
+      ErrorCode::kUnsupported,
+      "{} holds a Python interpreter whose version cannot be told{}; LineScope reads 3.{} to "
+      "3.{}",
+      module.path, minor ? fmt::format(" (by its name 3.{})", *minor) : "", kOldestMinor,
+      kNewestMinor);
 }
 
 // Whether the first thread of `interp` is one that the kernel knows in the process. Circular lists
