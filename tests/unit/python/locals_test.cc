@@ -89,7 +89,8 @@ TEST_P(LocalsLive, AreThoseThatTheProgramSees) {
     const auto stack = probe.Reader(probe.list.threads[0]);
     ASSERT_EQ(ReadStack(probe.memory.get(), stack.get(), true, MonotonicNs()), Decision::kOk);
     const layout::Values* values = layout::ValuesFor(table.minor);
-    if (values == nullptr) GTEST_SKIP() << "variables of Python 3." << table.minor << " are not read yet";
+    if (values == nullptr)
+      GTEST_SKIP() << "variables of Python 3." << table.minor << " are not read yet";
     LocalsReader reader(probe.memory.get(), &table, values);
 
     std::vector<StackFrame> frames;  // newest first
