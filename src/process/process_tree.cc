@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "process/permissions.h"
 #include "process/procfs.h"
 
@@ -171,6 +172,8 @@ void ProcessTree::TakeEvents(int64_t now_ns, std::vector<TreeEvent>* out) {
     switch (event.kind) {
       case ProcessEvent::Kind::kFork:
         if (!members_.contains(event.parent)) break;
+        // Looking was quicker.
+        if (found != members_.end() && event.at_ns <= found->second.seen_ns) break;
         // The end of the one that had the number was among the events that were lost.
         if (found != members_.end()) End(event.pid, std::nullopt, event.at_ns, out);
         Add(event.pid, event.parent, nullptr, false, event.at_ns, out);
@@ -244,6 +247,7 @@ bool ProcessTree::LookAt(int pid, int64_t now_ns, std::vector<TreeEvent>* out) {
 void ProcessTree::AddSeen(const ProcStat& stat, bool found, int64_t now_ns,
                           std::vector<TreeEvent>* out) {
   Add(stat.pid, stat.parent, &stat, found, now_ns, out);
+  members_.at(stat.pid).seen_ns = MonotonicNs();
   const auto parent = ReadStat(stat.parent);
   if (!found && (!parent || stat.start_stack == 0 || stat.start_stack != parent->start_stack)) {
     out->push_back({.kind = TreeEvent::Kind::kExecuted, .pid = stat.pid, .at_ns = now_ns});

@@ -54,6 +54,7 @@ class ProcessTree {
     uint64_t start_stack = 0;  // moves with each exec
     int64_t changed_ns = 0;    // of the beginning or the last exec
     int64_t looked_ns = 0;
+    int64_t seen_ns = 0;  // when looking found it; 0: by its event
     std::optional<int64_t> ended_ns;
     std::optional<int> wait_status;  // of the first thread, which may end before the process
   };

@@ -27,6 +27,8 @@ constexpr int64_t kScanNs = 1000 * kMs;
 constexpr int64_t kFirstSearchNs = kMs / 2;
 // A program gets its interpreter soon after it has begun, as a rule.
 constexpr int64_t kYoungNs = 2000 * kMs;
+// Most forks execute another program sooner than this, and need not be looked at before.
+constexpr int64_t kForkToExecNs = 2 * kMs;
 // What a fork did before it was first seen is taken for the same, if that was so soon.
 constexpr int64_t kUnseenNs = 5 * kMs;
 // Processes that could not be sampled and are named.
@@ -215,6 +217,7 @@ Sampler::Target& Sampler::AddTarget(int pid, const Target* parent, Origin origin
     target.program_unix_ns = parent->program_unix_ns;
     target.runtime = parent->runtime;
     target.copied = true;
+    target.next_search_ns = at_ns + kForkToExecNs;
     const auto status = ReadStatus(pid);
     target.own_tid = status && !status->ns_pids.empty() ? status->ns_pids.back() : pid;
   } else {
@@ -354,8 +357,8 @@ bool Sampler::FindInterpreter(Target& target, int64_t now_ns) {
     }
     target.runtime = *found;
   }
-  bool ready = ProbeRuntime(memory, target.runtime->table, target.runtime->address) ==
-               RuntimeState::kReady;
+  bool ready =
+      ProbeRuntime(memory, target.runtime->table, target.runtime->address) == RuntimeState::kReady;
   if (ready) {
     CompleteRuntime(target.pid, memory, &*target.runtime);
     ready = !target.copied || CopyIsReady(target);

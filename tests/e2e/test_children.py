@@ -132,6 +132,8 @@ class Kinds(Tree):
         """)
         self.run_true_to_life(6, lambda: self.run_tree(python, script))
         root, *children = self.tree()
+        # Where the machine is slow, the copy that is about to execute its program is seen, too.
+        children = list({c["pid"]: c for c in children}.values())
         self.assertEqual([c["command"][1:] for c in children], [["child.py", ms] for ms in ["30"] * 5 + ["200"]])
         self.assertEqual({c["parent"] for c in children}, {root["id"]})
         self.assertEqual({c["exit_code"] for c in children}, {0})

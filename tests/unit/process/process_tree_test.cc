@@ -176,6 +176,26 @@ TEST_P(ProcessTreeTest, FindsThoseThatAreThereAlready) {
   Wait(root);
 }
 
+TEST_P(ProcessTreeTest, FindsNobodyTwiceThatBeginsMeanwhile) {
+  const pid_t root = Fork([] {
+    for (;;) Wait(Fork([] { ::usleep(1000); }));
+  });
+  for (int i = 0; i < 50; ++i) {
+    ProcessTree tree(root, GetParam());
+    Events events;
+    for (int look = 0; look < 4; ++look) {
+      tree.Take(MonotonicNs(), &events);
+      ::usleep(500);
+    }
+    std::vector<int> pids;
+    for (const TreeEvent& event : Of(events, Kind::kStarted)) pids.push_back(event.pid);
+    std::ranges::sort(pids);
+    EXPECT_EQ(std::ranges::adjacent_find(pids), pids.end());
+  }
+  ::kill(root, SIGKILL);
+  Wait(root);
+}
+
 TEST_P(ProcessTreeTest, ThreadsAreNoProcesses) {
   const Events events = Watch([] {
     std::thread first(Stay);
