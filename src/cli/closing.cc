@@ -1,6 +1,7 @@
 #include "cli/closing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/figures.h"
 #include "report/format.h"
@@ -38,13 +39,20 @@ std::string ClosingBlock(const ClosingFacts& facts, const SessionResult& result,
   const bool failed = !result.end.error.empty();
   if (!outcome.empty())
     out += fmt::format(", {}{}{}", failed ? red : "", outcome, failed ? plain : "");
-  if (!result.python_version.empty()) out += ", Python " + Printable(result.python_version);
+  if (!result.python_versions.empty()) {
+    out += fmt::format(", Python {}",
+                       Printable(fmt::format("{}", fmt::join(result.python_versions, " and "))));
+  }
   out += fmt::format("\n  samples: {}, missed: {}, dropped: {}{}\n", result.end.samples,
                      result.missed, result.dropped, DropReasons(result));
   out += fmt::format("  rate: {} of {} a second", FormatNumber(result.rate_reached_hz),
                      FormatNumber(facts.rate_asked_hz));
   if (!result.consistency_used.empty()) out += ", consistency: " + result.consistency_used;
   out += "\n";
+  if (result.processes > 1) {
+    out +=
+        fmt::format("  processes: {}, of Python: {}\n", result.processes, result.python_processes);
+  }
   for (const auto& [what, place] : facts.places)
     out += fmt::format("  {}: {}\n", what, Printable(place));
   return out;

@@ -48,6 +48,15 @@ void AddSamplingOptions(CLI::App& app, CollectOptions* options) {
        {"free", Consistency::kFree},
        {"stop", Consistency::kStop}},
       &options->consistency);
+  AddFlag(app,
+          {"--subprocesses,!--no-subprocesses", "",
+           options->subprocesses
+               ? "profile the processes that the program starts, too, in the same report (the "
+                 "default), or only the program itself"
+               : "profile the processes that the program has started and will start, too, in the "
+                 "same report, or only the program itself (the default)",
+           kSampling},
+          &options->subprocesses);
   AddValue(app,
            {"--duration", "TIME",
             "stop profiling after this long (10, 250ms, 2m, 1h); the program goes on", kSampling},

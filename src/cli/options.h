@@ -21,6 +21,7 @@ struct CollectOptions {
   double rate_hz = 1000;
   Mode mode = Mode::kWall;
   Consistency consistency = Consistency::kAuto;
+  bool subprocesses = false;  // set before the options are added: their default
   std::vector<std::string> includes, excludes;
   std::string project_root;
   std::optional<double> duration_s;

@@ -77,6 +77,7 @@ SessionOptions BuildSession(const Recording& recording, const OutputPlan& plan, 
   SessionOptions session;
   session.command = recording.command;
   session.pid = recording.pid;
+  session.subprocesses = recording.collect.subprocesses;
   session.rate_hz = recording.collect.rate_hz;
   session.mode = recording.collect.mode;
   session.consistency = recording.collect.consistency;

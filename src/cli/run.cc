@@ -95,6 +95,7 @@ int RunMain(const Arguments& arguments) {
   Recording recording;
   std::string python;
   CLI::App app("", "run");
+  recording.collect.subprocesses = true;
   AddCollectOptions(app, &recording.collect);
   AddResultOptions(app, &recording.results);
   AddText(app,

@@ -21,8 +21,12 @@ constexpr char kProjectTable[] = "tool.linescope";
 std::vector<std::string> Keys(const CLI::App& app) {
   std::vector<std::string> keys;
   for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames())
-      if (name != "help") keys.push_back(name);
+    for (const std::string& name : option->get_lnames()) {
+      // --no-… is the same option, set to false.
+      const bool negation =
+          std::ranges::find(option->get_fnames(), name) != option->get_fnames().end();
+      if (name != "help" && !negation) keys.push_back(name);
+    }
   return keys;
 }
 

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,6 +29,7 @@ struct Inherited {
   unsigned long timer_slack_ns = 0;
   std::array<unsigned char, 1024> affinity{};  // 8192 CPUs, the kernel's own limit
   size_t affinity_size = 0;                    // 0: unknown
+  rlimit descriptors{};
 
   Inherited() {
     ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
@@ -39,6 +41,7 @@ struct Inherited {
     if (slack > 0) timer_slack_ns = static_cast<unsigned long>(slack);
     const long size = ::syscall(SYS_sched_getaffinity, 0, affinity.size(), affinity.data());
     if (size > 0) affinity_size = static_cast<size_t>(size);
+    ::getrlimit(RLIMIT_NOFILE, &descriptors);
   }
 };
 
@@ -184,6 +187,7 @@ struct ChildPlan {
   if (inherited.affinity_size != 0) {
     ::syscall(SYS_sched_setaffinity, 0, inherited.affinity_size, inherited.affinity.data());
   }
+  ::setrlimit(RLIMIT_NOFILE, &inherited.descriptors);
   ::pthread_sigmask(SIG_SETMASK, &inherited.mask, nullptr);
 
   char go;
@@ -206,6 +210,12 @@ int PidfdOpen(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid
 }  // namespace
 
 void SaveInheritedSignals() { g_inherited.emplace(); }
+
+void RaiseDescriptorLimit() {
+  rlimit limit = GetInherited().descriptors;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 bool InheritedIgnored(int signal) {
   return signal > 0 && signal < NSIG && GetInherited().ignored[signal];

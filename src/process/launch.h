@@ -3,10 +3,11 @@
 // ready.
 //
 // The child shares our standard streams, working directory, umask, process group, session and
-// controlling terminal, gets the signal mask, dispositions, timer slack and CPU affinity that we
-// ourselves inherited (SaveInheritedSignals), and the descriptors that we inherited without
-// close-on-exec; all of our own are O_CLOEXEC. Job control works as it would for a pipeline: the
-// terminal's signals reach both of us, see StopWithTarget for what does not come from the terminal.
+// controlling terminal, gets the signal mask, dispositions, timer slack, CPU affinity and limit of
+// descriptors that we ourselves inherited (SaveInheritedSignals), and the descriptors that we
+// inherited without close-on-exec; all of our own are O_CLOEXEC. Job control works as it would for
+// a pipeline: the terminal's signals reach both of us, see StopWithTarget for what does not come
+// from the terminal.
 #include <sys/types.h>
 
 #include <optional>
@@ -19,10 +20,15 @@
 
 namespace linescope {
 
-// Remembers signal mask and ignored signals, timer slack and CPU affinity as inherited, for the
-// targets launched later. To be called first in main, before anything changes them and before there
-// are threads; without it the first Launch or SignalWatch remembers what it finds.
+// Remembers signal mask and ignored signals, timer slack, CPU affinity and limit of descriptors as
+// inherited, for the targets launched later. To be called first in main, before anything changes
+// them and before there are threads; without it the first Launch or SignalWatch remembers what it
+// finds.
 void SaveInheritedSignals();
+
+// As many descriptors for ourselves as an unprivileged process may have: each thread that is
+// sampled takes three, and the usual limit is meant for programs that use select(2).
+void RaiseDescriptorLimit();
 
 // Whether we were started with `signal` ignored (nohup, a background job of a plain shell): then it
 // stays so.

@@ -120,8 +120,12 @@ Result<ProcStat> ParseStat(std::string_view text) {
   stat.start_ticks = fields.Number<uint64_t>();
   fields.Skip(1);  // vsize
   stat.resident_pages = fields.Number<uint64_t>();
-  fields.Skip(14);  // limits, addresses, signals, exit signal
+  fields.Skip(3);  // limit, code
+  stat.start_stack = fields.Number<uint64_t>();
+  fields.Skip(10);  // addresses, signals, exit signal
   stat.processor = fields.Number<int>();
+  fields.Skip(12);  // priority, policy, delays, guest time, addresses
+  if (!fields.at_end()) stat.wait_status = fields.Number<int>();
   if (state.size() != 1 || !head.ok() || !fields.ok()) {
     return Fail(ErrorCode::kCorrupt, "a stat line of /proc is too short or not numeric");
   }

@@ -33,7 +33,12 @@ struct ProcStat {
   int threads = 0;
   uint64_t start_ticks = 0;  // since boot
   uint64_t resident_pages = 0;
+  // Where the main thread's stack begins; an exec moves it, a fork does not. 0: hidden from us, or
+  // a zombie's.
+  uint64_t start_stack = 0;
   int processor = -1;  // field 39: the CPU last executed on
+  // Of a zombie, as wait(2) gives it; 0 for all others, and for those hidden from us.
+  int wait_status = 0;
 
   [[nodiscard]] bool is_kernel_thread() const { return (flags & 0x00200000) != 0; }  // PF_KTHREAD
 };

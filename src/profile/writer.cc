@@ -82,6 +82,10 @@ class SqliteProfileWriter final : public ProfileWriter {
   void Discard();
 
   ProcessId AddProcess(const ProcessInfo& info) override;
+  void SetProcess(ProcessId process, const ProcessInfo& info) override {
+    processes_.at(process).info = info;
+    changed_processes_.insert(process);
+  }
   ThreadId AddThread(const ThreadInfo& info) override;
   void SetThreadName(ThreadId thread, const std::string& name) override;
   void EndThread(ThreadId thread, int64_t end_ns) override;

@@ -33,6 +33,8 @@ class ProfileWriter {
   virtual ~ProfileWriter() = default;
 
   virtual ProcessId AddProcess(const ProcessInfo& info) = 0;
+  // Replaces what is known of it: its interpreter was found, or it executed its program.
+  virtual void SetProcess(ProcessId process, const ProcessInfo& info) = 0;
   virtual ThreadId AddThread(const ThreadInfo& info) = 0;
   virtual void SetThreadName(ThreadId thread, const std::string& name) = 0;
   virtual void EndThread(ThreadId thread, int64_t end_ns) = 0;

@@ -11,13 +11,31 @@
 
 #include "base/unique_fd.h"
 #include "profile/model.h"
+#include "sampler/code_registry.h"
 #include "sampler/stack_trie.h"
 
 namespace linescope {
 
-// Ids are the sampler's own: dense, in the order of appearance over the whole run.
+// Ids are the sampler's own: dense, in the order of appearance over the whole run. A process that
+// executes another program after it was sampled is another one from then on.
+struct ProcessNews {
+  enum class Kind : uint8_t { kStarted, kChanged, kEnded } kind = Kind::kStarted;
+  uint32_t process = 0;
+  int64_t at_ns = 0;  // CLOCK_MONOTONIC
+  // kStarted.
+  int pid = 0;
+  std::optional<uint32_t> parent = std::nullopt;  // none: the root
+  // kStarted and kChanged.
+  std::vector<std::string> command = {};
+  std::string executable = {};
+  int64_t start_unix_ns = 0;  // when its program was started; of a forked one, its parent's
+  // kEnded; none: not known, or it has executed another program.
+  std::optional<int> wait_status = std::nullopt;
+};
+
 struct ThreadEvent {
   enum class Kind : uint8_t { kStarted, kRenamed, kEnded } kind = Kind::kStarted;
+  uint32_t process = 0;
   uint32_t thread = 0;
   int tid = 0;
   bool is_main = false;
@@ -26,9 +44,9 @@ struct ThreadEvent {
 };
 
 struct PythonFound {
+  uint32_t process = 0;
   std::string version, file, found_by;
   std::vector<std::string> warnings;
-  int64_t at_ns = 0;  // CLOCK_MONOTONIC: from now on samples are due
 };
 
 struct SampleTotals {
@@ -46,8 +64,9 @@ struct SampleTotals {
 struct Batch {
   int64_t begin_ns = 0, end_ns = 0;  // CLOCK_MONOTONIC
   std::vector<CellCounter::Cell> cells;
-  std::vector<const Code*> codes;  // new ones; their ids follow those of the batch before
+  std::vector<CodeInfo> codes;  // new ones; their ids follow those of the batch before
   std::vector<StackTrie::Node> nodes;
+  std::vector<ProcessNews> processes;
   std::vector<ThreadEvent> threads;
   std::vector<PythonFound> pythons;
   std::vector<Diagnostic> diagnostics;

@@ -1,12 +1,13 @@
 #include "sampler/recorder.h"
 
-#include "process/procfs.h"
+#include <sys/wait.h>
+
+#include <algorithm>
 
 namespace linescope {
 
-Recorder::Recorder(ProfileWriter* writer, const SessionOptions* options, int pid,
-                   int64_t run_start_ns)
-    : writer_(writer), options_(options), pid_(pid), start_ns_(run_start_ns) {}
+Recorder::Recorder(ProfileWriter* writer, const SessionOptions* options, int64_t run_start_ns)
+    : writer_(writer), options_(options), start_ns_(run_start_ns) {}
 
 void Recorder::AddDiagnostic(const Diagnostic& diagnostic) {
   for (const Diagnostic& known : diagnostics_) {
@@ -16,35 +17,74 @@ void Recorder::AddDiagnostic(const Diagnostic& diagnostic) {
   writer_->AddDiagnostic(diagnostic);
 }
 
-void Recorder::StartProcess(const PythonFound* python, int64_t now_ns) {
-  ProcessInfo info;
-  info.pid = pid_;
-  if (auto command = ReadCommandLine(pid_)) info.command = *command;
-  if (info.command.empty()) info.command = options_->run.command;
-  if (auto exe = ReadExe(pid_)) info.executable = *exe;
-  if (auto start = ProcessStartUnixNs(pid_)) process_start_unix_ns_ = *start;
-  if (python != nullptr) {
-    info.python_version = python->version;
-    python_version_ = python->version;
-    for (const std::string& warning : python->warnings) AddDiagnostic({"warning", warning});
+void Recorder::Apply(const ProcessNews& news) {
+  switch (news.kind) {
+    case ProcessNews::Kind::kStarted: {
+      Process process;
+      process.info.pid = news.pid;
+      process.info.command = news.command;
+      process.info.executable = news.executable;
+      if (news.parent) {
+        process.info.parent = processes_[*news.parent].id;
+      } else {
+        root_ = news.process;
+      }
+      process.info.start_ns = Since(news.at_ns);
+      process.start_unix_ns = news.start_unix_ns;
+      process.id = writer_->AddProcess(process.info);
+      processes_.push_back(std::move(process));
+      break;
+    }
+    case ProcessNews::Kind::kChanged: {
+      Process& process = processes_[news.process];
+      process.info.command = news.command;
+      process.info.executable = news.executable;
+      process.start_unix_ns = news.start_unix_ns;
+      writer_->SetProcess(process.id, process.info);
+      break;
+    }
+    case ProcessNews::Kind::kEnded: {
+      std::optional<int> exit_code, term_signal;
+      if (news.wait_status && WIFEXITED(*news.wait_status)) {
+        exit_code = WEXITSTATUS(*news.wait_status);
+      } else if (news.wait_status && WIFSIGNALED(*news.wait_status)) {
+        term_signal = WTERMSIG(*news.wait_status);
+      }
+      Process& process = processes_[news.process];
+      process.end_ns = Since(news.at_ns);
+      writer_->EndProcess(process.id, *process.end_ns, exit_code, term_signal);
+      break;
+    }
   }
-  // The first interpreter of a launched process is there from its start.
-  info.start_ns = process_ ? Since(now_ns) : 0;
-  if (process_) writer_->EndProcess(*process_, Since(now_ns), std::nullopt, std::nullopt);
-  process_ = writer_->AddProcess(info);
 }
 
-bool Recorder::InProject(const Code& code) {
+void Recorder::Apply(const PythonFound& python) {
+  Process& process = processes_[python.process];
+  process.info.python_version = python.version;
+  writer_->SetProcess(process.id, process.info);
+  if (std::ranges::find(versions_, python.version) == versions_.end()) {
+    versions_.push_back(python.version);
+  }
+  for (const std::string& warning : python.warnings) AddDiagnostic({"warning", warning});
+}
+
+size_t Recorder::python_count() const {
+  return static_cast<size_t>(std::ranges::count_if(
+      processes_, [](const Process& process) { return !process.info.python_version.empty(); }));
+}
+
+bool Recorder::InProject(const CodeInfo& code) {
   if (code.shim) return false;  // the interpreter's own, filed under no file
   const auto known = files_.find(code.file);
   if (known != files_.end()) return known->second;
   bool in_project = false;
   if (options_->on_file) {
+    const Process& process = processes_[code.process];
     const SessionOptions::FileAnswer answer =
-        options_->on_file({.pid = pid_,
+        options_->on_file({.pid = process.info.pid,
                            .file = code.file,
                            .stdlib_dir = {},
-                           .process_start_unix_ns = process_start_unix_ns_,
+                           .process_start_unix_ns = process.start_unix_ns,
                            .function_name = code.name,
                            .first_line = code.first_line});
     in_project = answer.in_project;
@@ -54,7 +94,7 @@ bool Recorder::InProject(const Code& code) {
   return in_project;
 }
 
-FunctionId Recorder::FunctionOf(const Code& code) {
+FunctionId Recorder::FunctionOf(const CodeInfo& code) {
   return writer_->AddFunction({.file = code.file,
                                .name = code.name,
                                .qualified_name = code.qualified_name,
@@ -63,8 +103,9 @@ FunctionId Recorder::FunctionOf(const Code& code) {
 }
 
 void Recorder::Apply(const Batch& batch) {
-  for (const PythonFound& python : batch.pythons) StartProcess(&python, python.at_ns);
-  for (const Code* code : batch.codes) functions_.push_back(FunctionOf(*code));
+  for (const ProcessNews& news : batch.processes) Apply(news);
+  for (const PythonFound& python : batch.pythons) Apply(python);
+  for (const CodeInfo& code : batch.codes) functions_.push_back(FunctionOf(code));
   for (const StackTrie::Node& node : batch.nodes) {
     stacks_.push_back(
         writer_->AddStack({.parent = node.parent == kNoNode ? kNoStack : stacks_[node.parent],
@@ -74,9 +115,8 @@ void Recorder::Apply(const Batch& batch) {
   for (const ThreadEvent& event : batch.threads) {
     switch (event.kind) {
       case ThreadEvent::Kind::kStarted:
-        if (!process_) StartProcess(nullptr, event.at_ns);
         threads_.resize(std::max<size_t>(threads_.size(), event.thread + 1));
-        threads_[event.thread] = writer_->AddThread({.process = *process_,
+        threads_[event.thread] = writer_->AddThread({.process = processes_[event.process].id,
                                                      .tid = event.tid,
                                                      .name = event.name,
                                                      .is_main = event.is_main,
@@ -108,10 +148,12 @@ void Recorder::Apply(const Batch& batch) {
   totals_ = batch.totals;
 }
 
-void Recorder::Finish(int64_t now_ns, std::optional<int> exit_code,
-                      std::optional<int> term_signal) {
-  if (!process_) StartProcess(nullptr, now_ns);
-  writer_->EndProcess(*process_, Since(now_ns), exit_code, term_signal);
+void Recorder::EndRoot(int64_t now_ns, std::optional<int> exit_code,
+                       std::optional<int> term_signal) {
+  if (processes_.empty()) return;
+  const Process& root = processes_[root_];
+  if (root.end_ns && !exit_code && !term_signal) return;  // its own end told more
+  writer_->EndProcess(root.id, root.end_ns.value_or(Since(now_ns)), exit_code, term_signal);
 }
 
 }  // namespace linescope

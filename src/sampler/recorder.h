@@ -14,34 +14,42 @@ namespace linescope {
 // One thread, the writer's. Batches must come in order.
 class Recorder {
  public:
-  Recorder(ProfileWriter* writer, const SessionOptions* options, int pid, int64_t run_start_ns);
+  Recorder(ProfileWriter* writer, const SessionOptions* options, int64_t run_start_ns);
 
   // Adds everything in the batch; does not commit.
   void Apply(const Batch& batch);
-  // The process ended, or the run did. Adds the process also when no interpreter ever appeared in
-  // it.
-  void Finish(int64_t now_ns, std::optional<int> exit_code, std::optional<int> term_signal);
+  // The first process has ended, at the latest by now. Its status, where the caller has it.
+  void EndRoot(int64_t now_ns, std::optional<int> exit_code, std::optional<int> term_signal);
 
   [[nodiscard]] const SampleTotals& totals() const { return totals_; }
   [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   void AddDiagnostic(const Diagnostic& diagnostic);
-  [[nodiscard]] const std::string& python_version() const { return python_version_; }
+  // Of all processes, each once, in order of appearance.
+  [[nodiscard]] const std::vector<std::string>& python_versions() const { return versions_; }
+  [[nodiscard]] size_t process_count() const { return processes_.size(); }
+  [[nodiscard]] size_t python_count() const;
 
  private:
-  void StartProcess(const PythonFound* python, int64_t now_ns);
-  FunctionId FunctionOf(const Code& code);
-  bool InProject(const Code& code);
+  struct Process {
+    ProcessInfo info;
+    ProcessId id = 0;
+    int64_t start_unix_ns = 0;
+    std::optional<int64_t> end_ns;
+  };
+  void Apply(const ProcessNews& news);
+  void Apply(const PythonFound& python);
+  FunctionId FunctionOf(const CodeInfo& code);
+  bool InProject(const CodeInfo& code);
   [[nodiscard]] int64_t Since(int64_t at_ns) const {
     return std::max<int64_t>(0, at_ns - start_ns_);
   }
 
   ProfileWriter* writer_;
   const SessionOptions* options_;
-  int pid_;
   int64_t start_ns_;
-  int64_t process_start_unix_ns_ = 0;
-  std::optional<ProcessId> process_;
-  std::string python_version_;
+  std::vector<Process> processes_;  // by the sampler's number
+  size_t root_ = 0;                 // the program that the first process runs now
+  std::vector<std::string> versions_;
   std::vector<FunctionId> functions_;  // by CodeId
   std::vector<StackId> stacks_;        // by NodeId
   std::vector<ThreadId> threads_;      // by the sampler's index

@@ -1,20 +1,24 @@
 #pragma once
-// The sampler thread: waits for a deadline, reads all threads that may have moved in one call,
-// decides their stacks, counts.
+// The sampler thread: waits for a deadline, reads all threads of a process that may have moved in
+// one call, decides their stacks, counts. In between it follows the tree of processes.
 //
 // Every deadline is a tick taken or missed; every thread of a tick taken is a sample or a counted
 // drop. Nothing is logged or allocated per sample once the target's stacks have been seen.
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "process/process_tree.h"
 #include "process/remote_memory.h"
 #include "python/runtime.h"
 #include "python/stack_reader.h"
 #include "python/thread_list.h"
 #include "sampler/batch.h"
+#include "sampler/code_registry.h"
 #include "sampler/image_buffer.h"
 #include "sampler/on_cpu.h"
 #include "sampler/pinning.h"
@@ -29,14 +33,17 @@ class Sampler {
  public:
   struct Options {
     int pid = 0;
+    std::optional<ProcessTree> tree;  // below `pid`, to be followed; none: that process alone
     double rate_hz = 1000;
     Consistency consistency = Consistency::kAuto;
     // When the interpreter is known already (attach); otherwise it is looked for until it appears.
     std::optional<PythonRuntime> runtime;
-    int64_t run_start_ns = 0;  // CLOCK_MONOTONIC: time 0 of the profile
-    int64_t start_ns = 0;      // CLOCK_MONOTONIC: no sample is due before
+    std::vector<std::string> command;  // of `pid`, as long as it cannot be read
+    int64_t run_start_ns = 0;          // CLOCK_MONOTONIC: time 0 of the profile
+    int64_t start_ns = 0;              // CLOCK_MONOTONIC: no sample is due before
   };
 
+  // `memory` is that of `options.pid`.
   Sampler(Options options, std::unique_ptr<RemoteMemory> memory, BatchQueue* queue);
   ~Sampler();
 
@@ -79,49 +86,102 @@ class Sampler {
     std::optional<int64_t> window_clock_ns;
   };
 
+  // One process. A copy of a sampled process begins with what is known of its parent.
+  struct Target {
+    int pid = 0;
+    uint32_t index = 0;  // over the whole run; changes when another program is executed
+    std::optional<uint32_t> parent;
+    std::vector<std::string> command;
+    std::string executable;
+    int64_t program_unix_ns = 0;  // when its program was started
+    int64_t started_ns = 0;       // CLOCK_MONOTONIC: as a process, or with the program
+
+    std::unique_ptr<RemoteMemory> memory;
+    std::optional<PythonRuntime> runtime;
+    bool copied = false;  // `runtime` is the parent's: a fork, and no exec since
+    int own_tid = 0;      // of a copy's only thread, as the target sees it
+    bool ready = false;
+    bool ever_ready = false;
+    uint64_t image = 0;  // in which `runtime` was found
+    int64_t next_search_ns = 0, next_file_search_ns = 0, next_scan_ns = 0;
+    int64_t search_step_ns = 0;
+    std::optional<Error> search_error;  // of the last search, as long as nothing was found
+
+    std::unique_ptr<CodeCache> codes;
+    std::vector<CodeId> code_ids;  // of the run, by the cache's ids; kNoCode: not asked for yet
+    ThreadList list;
+    std::vector<std::unique_ptr<Thread>> threads;
+    bool had_threads = false;  // any were reported
+    bool moved = false;        // a thread was read since the last housekeeping
+    int64_t next_list_ns = 0, next_verify_ns = 0, next_names_ns = 0;
+    int bad_ticks = 0;
+  };
+  static constexpr CodeId kNoCode = UINT32_MAX;
+
   void Run();
   bool Sleep(int64_t deadline_ns);
+  void Search(int64_t now_ns);
+  [[nodiscard]] int64_t NextWakeUp(int64_t now_ns) const;
   void Tick(int64_t now_ns);
+  // What a tick found of one process.
+  struct Outcome {
+    bool ended = false;
+    bool owed = false;  // a thread was sampled, or its sample dropped
+  };
+  Outcome TickTarget(Target& target, int64_t now_ns);
   bool IsExact(Thread& thread);
-  void Record(Thread& thread, bool exact, int64_t now_ns);
+  void Record(Target& target, Thread& thread, bool exact, int64_t now_ns);
   void Drop(Thread& thread, DropReason reason);
-  bool FindInterpreter(int64_t now_ns);
-  void RefreshThreads(int64_t now_ns);
-  void RefreshNames();
+  CodeId RunId(Target& target, const Code& code);
+
+  void FollowTree(int64_t now_ns);
+  enum class Origin : uint8_t { kFound, kForked };
+  Target& AddTarget(int pid, const Target* parent, Origin origin, int64_t at_ns);
+  void OnExec(Target& target, int64_t at_ns);
+  void BeginProgram(Target& target, int64_t at_ns);
+  void RemoveTarget(int pid, std::optional<int> wait_status, int64_t at_ns);
+  void ReadProgram(Target& target);
+  void ReportProcess(ProcessNews::Kind kind, const Target& target, int64_t at_ns,
+                     std::optional<int> wait_status = std::nullopt);
+
+  bool FindInterpreter(Target& target, int64_t now_ns);
+  bool CopyIsReady(Target& target);
+  static uint64_t ImageOf(int pid);
+  void ExplainSearch(const Target& target);
+  void LoseInterpreter(Target& target);
+  void RefreshThreads(Target& target, int64_t now_ns);
+  void RefreshNames(Target& target);
   void ChoosePlace(int64_t now_ns);
   void Housekeeping(int64_t now_ns);
-  void Calibrate(int64_t now_ns);
-  void VerifyStacks(int64_t now_ns);
+  void Calibrate(Target& target, int64_t now_ns);
+  void VerifyStacks(Target& target, int64_t now_ns);
   void Flush(int64_t now_ns, bool force);
-  void LoseInterpreter();
-  void Report(ThreadEvent::Kind kind, const Thread& thread, int64_t at_ns);
+  void ReportThread(ThreadEvent::Kind kind, const Target& target, const Thread& thread,
+                    int64_t at_ns);
 
   Options options_;
-  std::unique_ptr<RemoteMemory> memory_;
+  std::unique_ptr<RemoteMemory> memory_;  // of the root, until the thread runs
   BatchQueue* queue_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 
-  // The interpreter now being read.
-  std::optional<PythonRuntime> runtime_;
-  bool ready_ = false;
-  bool ever_ready_ = false;
-  int64_t next_search_ns_ = 0, next_scan_ns_ = 0;
-  int64_t search_step_ns_ = 0;
-  std::optional<Error> search_error_;  // of the last search, as long as nothing was found
-  std::unique_ptr<CodeCache> codes_;
-  std::vector<std::unique_ptr<CodeCache>> old_codes_;  // batches refer to their entries
-  CodeId next_code_ = 0;
-  ThreadList list_;
-  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::unique_ptr<Target>> targets_;  // the root first, as long as it lives
+  uint32_t next_process_ = 0;
+  size_t ready_count_ = 0;  // targets whose threads are sampled
+  bool tree_has_news_ = true;
+  int64_t next_follow_ns_ = 0;
+  std::vector<TreeEvent> news_;
   uint32_t next_thread_ = 0;
-  int64_t next_list_ns_ = 0, next_house_ns_ = 0, next_flush_ns_ = 0, next_verify_ns_ = 0,
-          next_names_ns_ = 0;
+  int64_t next_house_ns_ = 0, next_place_ns_ = 0, next_flush_ns_ = 0;
   int64_t window_begin_ns_ = 0;
-  int bad_ticks_ = 0;
+  bool ever_ready_ = false;
+  std::optional<Error> search_error_;
+  std::set<std::string> unsampled_;  // why children were not sampled that run Python
+  uint64_t ended_calls_ = 0;         // reads of targets that are no more
 
   Pinning pinning_;
   Stopper stopper_;
+  CodeRegistry codes_;
   StackTrie trie_;
   CellCounter cells_;
   SampleTotals totals_;
@@ -134,7 +194,8 @@ class Sampler {
 
   // For the next batch.
   int64_t batch_begin_ns_ = 0;
-  size_t sent_codes_ = 0, sent_nodes_ = 0;
+  size_t sent_nodes_ = 0;
+  std::vector<ProcessNews> processes_;
   std::vector<ThreadEvent> events_;
   std::vector<PythonFound> pythons_;
   std::vector<Diagnostic> diagnostics_;

@@ -252,13 +252,20 @@ Result<SessionResult> Run::Go() {
   LS_CHECK_OK(Prepare());
   start_ns_ = MonotonicNs();
   const auto delay_ns = std::llround(options_.delay_s * 1e9);
-  recorder_ = std::make_unique<Recorder>(writer_.get(), &options_, target_->pid(), start_ns_);
+  recorder_ = std::make_unique<Recorder>(writer_.get(), &options_, start_ns_);
   Sampler::Options sampler_options{.pid = target_->pid(),
+                                   .tree = {},
                                    .rate_hz = options_.rate_hz,
                                    .consistency = options_.consistency,
                                    .runtime = runtime_,
+                                   .command = options_.run.command,
                                    .run_start_ns = start_ns_,
                                    .start_ns = start_ns_ + delay_ns};
+  // Before the program begins, so that nothing is missed.
+  if (options_.subprocesses) {
+    RaiseDescriptorLimit();
+    sampler_options.tree.emplace(target_->pid());
+  }
   sampler_ = std::make_unique<Sampler>(std::move(sampler_options), std::move(memory_), &queue_);
   if (options_.duration_s) {
     until_ns_ = start_ns_ + delay_ns + std::llround(*options_.duration_s * 1e9);
@@ -300,7 +307,9 @@ Result<SessionResult> Run::Go() {
       }
     }
   }
-  recorder_->Finish(end_ns, end.exit_code, end.term_signal);
+  if (target_->launched() || target_->Ended()) {
+    recorder_->EndRoot(end_ns, end.exit_code, end.term_signal);
+  }
   const SampleTotals& totals = recorder_->totals();
   end.state = ProfileState::kComplete;
   end.elapsed_ns = end_ns - start_ns_;
@@ -320,7 +329,9 @@ Result<SessionResult> Run::Go() {
   result.consistency_used = DescribeConsistency(options_, totals);
   end.consistency_used = result.consistency_used;
   if (totals.sampled_ns > 0) end.rate_reached_hz = result.rate_reached_hz;
-  result.python_version = recorder_->python_version();
+  result.python_versions = recorder_->python_versions();
+  result.processes = recorder_->process_count();
+  result.python_processes = recorder_->python_count();
   result.diagnostics = recorder_->diagnostics();
   if (auto finished = writer_->Finish(end); !finished) store_ = finished;
   result.store = store_;

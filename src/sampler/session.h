@@ -1,8 +1,8 @@
 #pragma once
 // One run: launch or attach, sample until the end, leave a complete profile.
 //
-//   RunSession ── sampler thread: tick → read → decide → intern, flushes counted cells a few times
-//   a second
+//   RunSession ── sampler thread: tick → read → decide → intern, follows the tree of processes,
+//   flushes counted cells a few times a second
 //            └── writer thread (the caller of RunSession): resolves, stores, commits at least once
 //            a second, waits for the
 //                target's end, --duration or a stop signal
@@ -27,6 +27,8 @@ struct SessionOptions {
   // to.
   std::vector<std::string> command;
   std::optional<int> pid;
+
+  bool subprocesses = false;  // whatever descends from it is profiled, too
 
   double rate_hz = 1000;
   Mode mode = Mode::kWall;
@@ -60,11 +62,13 @@ struct SessionOptions {
 struct SessionResult {
   RunEnd end;
   std::vector<std::pair<DropReason, uint64_t>> drops;
-  uint64_t missed = 0;           // ticks whose deadline had passed
-  uint64_t dropped = 0;          // due samples that could not be decided
-  double rate_reached_hz = 0;    // ticks taken per second of sampled time
-  std::string consistency_used;  // "pinned", "free", "pinned 97 %, free 3 %", …
-  std::string python_version;    // empty: no interpreter was found
+  uint64_t missed = 0;                       // ticks whose deadline had passed
+  uint64_t dropped = 0;                      // due samples that could not be decided
+  double rate_reached_hz = 0;                // ticks taken per second of sampled time
+  std::string consistency_used;              // "pinned", "free", "pinned 97 %, free 3 %", …
+  std::vector<std::string> python_versions;  // of all processes; empty: no interpreter was found
+  size_t processes = 1;                      // seen; one that executes another program is another
+  size_t python_processes = 0;
   std::vector<Diagnostic> diagnostics;
   Status store = {};  // failed: the profile could not be written to the end (disk full), what was
                       // kept is readable

@@ -57,6 +57,26 @@ TEST_F(SettingsTest, TheCommandLineWinsThenTheEnvironmentThenTheFile) {
   EXPECT_EQ(collect_.mode, Mode::kCpu);
 }
 
+TEST_F(SettingsTest, AFlagMayBeSetToFalse) {
+  environment_ = {{"LINESCOPE_SUBPROCESSES", "true"}};
+  ASSERT_EQ(Load(), "");
+  EXPECT_TRUE(collect_.subprocesses);
+  app_.clear();
+  environment_ = {};
+  Write("linescope.toml", "subprocesses = false\n");
+  ASSERT_EQ(Load(), "");
+  EXPECT_FALSE(collect_.subprocesses);
+  app_.clear();
+  environment_ = {{"LINESCOPE_SUBPROCESSES", "true"}};
+  ASSERT_EQ(Load({"--no-subprocesses"}), "");
+  EXPECT_FALSE(collect_.subprocesses);
+  // The negation is no setting of its own.
+  app_.clear();
+  environment_ = {};
+  Write("linescope.toml", "no-subprocesses = true\n");
+  EXPECT_THAT(Load(), HasSubstr("there is no such option"));
+}
+
 TEST_F(SettingsTest, ReadsThePyprojectTable) {
   Write("pyproject.toml",
         "[project]\nname = 'x'\n[tool.linescope]\ninclude = ['a', 'b']\nquiet = true\nproject_root "

@@ -77,7 +77,7 @@ SessionResult Session() {
       {DropReason::kMissedTick, 12}, {DropReason::kTorn, 2}, {DropReason::kUnreadable, 1}};
   result.rate_reached_hz = 998.24;
   result.consistency_used = "pinned";
-  result.python_version = "3.13.0";
+  result.python_versions = {"3.13.0"};
   return result;
 }
 

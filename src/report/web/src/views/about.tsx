@@ -1,9 +1,9 @@
 // How the numbers came about, so that a reader can judge them.
 import type {ComponentChildren} from 'preact';
 
-import type {ReportIndex} from '../data/index_types.ts';
+import type {ProcessFacts, ReportIndex} from '../data/index_types.ts';
 import {
-  formatBytes, formatCount, formatDate, formatRate, formatShare, formatTime, isKnown, plural,
+  DASH, formatBytes, formatCount, formatDate, formatRate, formatShare, formatTime, isKnown, plural,
 } from '../lib/format.ts';
 import {STATES} from '../lib/timeline.ts';
 import {visible} from '../lib/visible.ts';
@@ -140,10 +140,12 @@ function Scope({index: {scope, files, functions}}: {index: ReportIndex}) {
 
 function Processes({index}: {index: ReportIndex}) {
   const {processes, threads, totals} = index;
-  if (threads.length === 0) return null;
+  if (threads.length === 0 && processes.length < 2) return null;
+  const sampled = (id: number) => threads.some((thread) => thread.process === id);
   return (
     <Block title="Processes and threads">
-      {processes.map((process, id) => (
+      {processes.length > 1 && <ProcessTable processes={processes} whole={totals.time} />}
+      {processes.map((process, id) => (processes.length > 1 && !sampled(id)) || (
         <div class="panel process" key={id}>
           <p><strong>Process {process.pid}</strong>{' '}
             <code>{visible(process.command.join(' '))}</code>{' '}
@@ -155,6 +157,63 @@ function Processes({index}: {index: ReportIndex}) {
       ))}
     </Block>
   );
+}
+
+function ProcessTable({processes, whole}: {processes: ProcessFacts[]; whole: number | null}) {
+  const depths: number[] = [];
+  processes.forEach(({parent}, id) => {
+    depths[id] = parent === null ? 0 : (depths[parent] ?? 0) + 1;
+  });
+  const children = new Map<number | null, number[]>();
+  processes.forEach(({parent}, id) => {
+    children.set(parent, [...children.get(parent) ?? [], id]);
+  });
+  const inOrder = (id: number): number[] => [id, ...(children.get(id) ?? []).flatMap(inOrder)];
+  return (
+    <div class="panel processes plain-scroll" tabIndex={0} role="group" aria-label="Processes">
+      <table class="plain">
+        <thead>
+          <tr><th scope="col">Process</th><th scope="col">Command</th><th scope="col">Python</th>
+            <th scope="col" class="num">Parent</th><th scope="col" class="num">Start</th>
+            <th scope="col" class="num">Life</th><th scope="col">Ended</th>
+            <th scope="col" class="num">Samples</th><th scope="col" class="num">Share</th></tr>
+        </thead>
+        <tbody>
+          {(children.get(null) ?? []).flatMap(inOrder).map((id) => {
+            const process = processes[id]!;
+            const parent = process.parent === null ? null : processes[process.parent];
+            return (
+              <tr key={id}>
+                <th scope="row" style={{paddingLeft: `${16 + 12 * Math.min(depths[id]!, 12)}px`}}>
+                  {process.pid}</th>
+                <td class="command" title={visible(process.command.join(' '))}>
+                  <code>{visible(shortCommand(process.command))}</code></td>
+                <td>{process.python === null ? DASH : visible(process.python)}</td>
+                <td class="num">{parent?.pid ?? DASH}</td>
+                <td class="num">{formatTime(process.start)}</td>
+                <td class="num">{isKnown(process.start) && isKnown(process.end) ?
+                  formatTime(process.end - process.start) : DASH}</td>
+                <td>{ending(process)}</td>
+                <td class="num">{formatCount(process.samples)}</td>
+                <td class="num">{formatShare(process.time, whole)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+// Without the folder of the program, which fills the column and says little.
+function shortCommand([program = DASH, ...rest]: string[]): string {
+  return [program.slice(program.lastIndexOf('/') + 1), ...rest].join(' ');
+}
+
+function ending({end, exit_code, signal}: ProcessFacts): string {
+  if (signal !== null) return `signal ${signal}`;
+  if (exit_code !== null) return `status ${exit_code}`;
+  return isKnown(end) ? DASH : 'still running';
 }
 
 function ThreadTable({threads, whole}: {threads: ReportIndex['threads']; whole: number | null}) {
