@@ -264,10 +264,15 @@ void DataStackReader::LearnMarkers() {
 }
 
 bool DataStackReader::PushBetween(int64_t now_ns) {
-  LearnMarkers();
+  const size_t size = next_.size();
   for (size_t i = between_.size(); i-- > 0;) {
-    if (!Push(between_[i], between_raw_[i], now_ns)) return false;
+    if (Push(between_[i], between_raw_[i], now_ns)) continue;
+    next_.resize(size);
+    next_raw_.resize(size);
+    next_unchanged_ = std::min(next_unchanged_, size);
+    return false;
   }
+  LearnMarkers();
   return true;
 }
 
@@ -460,7 +465,8 @@ bool DataStackReader::FindGeneratorAbove(Address parent, Address slot, const Raw
     if (!alive(*raw)) continue;
     *address = heap_[i].address;
     if (!ChainTo(*address, parent) || between_.empty() || !linked_at_iteration()) continue;
-    return PushBetween(now_ns);
+    // What was freed may still look alive, and lead here.
+    if (PushBetween(now_ns)) return true;
   }
   if (current_frame_ == 0 && cframe_ != 0) {  // the record moved: ask the new one
     memory_->ReadValue(cframe_ + table_->thread.cframe_frame, &current_frame_);
@@ -471,12 +477,12 @@ bool DataStackReader::FindGeneratorAbove(Address parent, Address slot, const Raw
     return HeapAt(candidate, raw) && alive(*raw) && ChainTo(candidate, parent) &&
            !between_.empty() && linked_at_iteration();
   };
-  if (takes(current_frame_)) return PushBetween(now_ns);
+  if (takes(current_frame_) && PushBetween(now_ns)) return true;
   // The caller of what stood last in the slot above, where a generator called it inline. A leftover
   // that led nowhere leads nowhere as long as it lies there: no late read for it again, unless the
   // thread names it as current.
   if (above != rejected_above_ || current_frame_ == slot) {
-    if (takes(above.previous)) return PushBetween(now_ns);
+    if (takes(above.previous) && PushBetween(now_ns)) return true;
     rejected_above_ = above;
   }
   return false;
@@ -624,9 +630,11 @@ Decision DataStackReader::DecideFree(int64_t now_ns) {
     descend(address, generator);
   }
   if (!marks_executing_) return Decision::kOk;
-  // A living chain ends in an executing frame, or in one that is being pushed or popped. What an
-  // exception unwound looks alive, but does not.
-  if (!next_.empty() && next_raw_.back().stacktop != -1 && next_.back().unit > 0 &&
+  // A living chain ends in an executing frame, or in one that is being pushed or popped, or moved
+  // into a generator, which is before its first line. What an exception unwound looks alive, but
+  // does not.
+  if (!next_.empty() && next_raw_.back().stacktop != -1 &&
+      next_.back().unit > int64_t{next_.back().code->first_traceable} &&
       !Dead(next_raw_.back(), *next_.back().code)) {
     size_t alive = next_.size();
     while (alive > 0 && next_raw_[alive - 1].stacktop != -1) --alive;
