@@ -120,8 +120,13 @@ Result<ProcStat> ParseStat(std::string_view text) {
   stat.start_ticks = fields.Number<uint64_t>();
   fields.Skip(1);  // vsize
   stat.resident_pages = fields.Number<uint64_t>();
-  fields.Skip(3);  // limit, code
-  stat.start_stack = fields.Number<uint64_t>();
+  fields.Skip(1);  // limit
+  const auto start_code = fields.Number<uint64_t>();
+  fields.Skip(1);  // end of the code
+  const auto start_stack = fields.Number<uint64_t>();
+  // The kernel names the code last (fs/binfmt_elf.c, load_elf_binary): until then the stack is that
+  // of an exec on its way, and moves once more.
+  stat.start_stack = start_code == 0 ? 0 : start_stack;
   fields.Skip(10);  // addresses, signals, exit signal
   stat.processor = fields.Number<int>();
   fields.Skip(12);  // priority, policy, delays, guest time, addresses

@@ -33,8 +33,8 @@ struct ProcStat {
   int threads = 0;
   uint64_t start_ticks = 0;  // since boot
   uint64_t resident_pages = 0;
-  // Where the main thread's stack begins; an exec moves it, a fork does not. 0: hidden from us, or
-  // a zombie's.
+  // Where the main thread's stack begins; an exec moves it, a fork does not. 0: hidden from us, a
+  // zombie's, or that of an exec that is not done.
   uint64_t start_stack = 0;
   int processor = -1;  // field 39: the CPU last executed on
   // Of a zombie, as wait(2) gives it; 0 for all others, and for those hidden from us.

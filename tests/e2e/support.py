@@ -61,7 +61,9 @@ def _find_interpreters():
 
 
 INTERPRETERS = _find_interpreters()
-PYTHON = INTERPRETERS[0][1] if INTERPRETERS else sys.executable
+# For tests of no particular version: one of which everything can be read.
+PYTHON = next((path for wanted in ("3.12", "3.11", "3.13", None) for version, path in INTERPRETERS if wanted in (version, None)),
+              sys.executable)
 
 
 def version_of(python):
@@ -69,16 +71,17 @@ def version_of(python):
     return next(tuple(map(int, version.split("."))) for version, path in INTERPRETERS if path == python)
 
 
-def each_interpreter(method):
+def each_interpreter(method, versions=VERSIONS):
     """Runs a test method once for every interpreter found, and skips by name the versions that are missing."""
     def run(self):
-        for version in VERSIONS:
+        for version in versions:
             if not any(v == version for v, _ in INTERPRETERS):
                 with self.subTest(python=version):
                     self.skipTest("no Python %s on this machine" % version)
         for version, path in INTERPRETERS:
-            with self.subTest(python=version, path=path):
-                method(self, path)
+            if version in versions:
+                with self.subTest(python=version, path=path):
+                    method(self, path)
     run.__name__, run.__doc__ = method.__name__, method.__doc__
     return run
 

@@ -199,7 +199,7 @@ class Stacks(Case):
     @each_interpreter
     def test_nothing_impossible_when_stopped(self, python):
         # On a busy machine a stop and its end each wait for their turn.
-        self.check_tree(python, self.FAST, "stop", 200, 0, enough=20)
+        self.check_tree(python, self.FAST, "stop", 200, 0, enough=5)
 
     @each_interpreter
     def test_nearly_nothing_impossible_when_pinned(self, python):

@@ -45,6 +45,17 @@ TEST(ParseStat, ReadsTheFieldsWeUse) {
   EXPECT_EQ(stat->processor, 5);
 }
 
+TEST(ParseStat, KnowsNoStackOfAnExecUnderWay) {
+  auto with = [](const std::string& code) {
+    std::string line = "4242 (bash)" + std::string(kTail);
+    const std::string hidden = " 1 1 0 0 0 0 0 16781312";
+    return line.replace(line.find(hidden), hidden.size(),
+                        " " + code + " 9 140720000000 0 0 0 0 16781312");
+  };
+  EXPECT_EQ(ParseStat(with("4198400"))->start_stack, 140720000000U);
+  EXPECT_EQ(ParseStat(with("0"))->start_stack, 0U);
+}
+
 TEST(ParseStat, TakesAnyName) {
   for (const std::string name : {"", ")", ") R 1 2 3", "a (b) c", "new\nline", "\xff\xfe", "((("}) {
     const auto stat = ParseStat("4242 (" + name + ")" + std::string(kTail));
