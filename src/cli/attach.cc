@@ -1,14 +1,12 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <regex>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/exit_codes.h"
 #include "cli/figures.h"
+#include "cli/find_process.h"
 #include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/record.h"
@@ -35,51 +33,6 @@ Examples:
 
 The system may forbid reading another process: linescope doctor --pid PID says
 why, and what helps.)"};
-
-constexpr size_t kListedMatches = 8;
-
-struct Match {
-  int pid = 0;
-  std::string command;
-};
-
-// All processes whose command line `pattern` is found in, except ourselves and what we were started
-// by: a shell or sudo has the pattern in its own command line.
-Result<std::vector<Match>> FindByCommand(const std::string& pattern) {
-  std::regex expression;
-  try {
-    expression.assign(pattern, std::regex::ECMAScript);
-  } catch (const std::regex_error&) {
-    return Fail(ErrorCode::kUsage, "--name: '{}' is not a regular expression", Printable(pattern));
-  }
-  LS_TRY(pids, ListProcesses());
-  const auto ancestry = Ancestry(::getpid()).value_or(std::vector<int>());
-  std::vector<Match> matches;
-  for (const int pid : pids) {
-    if (pid == ::getpid() || std::ranges::find(ancestry, pid) != ancestry.end()) continue;
-    const auto words = ReadCommandLine(pid);
-    if (!words || words->empty()) continue;
-    std::string command;
-    for (const std::string& word : *words) command += (command.empty() ? "" : " ") + word;
-    if (std::regex_search(command, expression)) matches.push_back({pid, command});
-  }
-  return matches;
-}
-
-Result<int> PickByName(const std::string& pattern) {
-  LS_TRY(matches, FindByCommand(pattern));
-  if (matches.empty())
-    return Fail(ErrorCode::kGone, "no process has '{}' in its command line", Printable(pattern));
-  if (matches.size() == 1) return matches[0].pid;
-  std::string list;
-  for (size_t i = 0; i < std::min(matches.size(), kListedMatches); ++i)
-    list +=
-        fmt::format("\n  {:>7}  {}", matches[i].pid, Ellipsize(Printable(matches[i].command), 80));
-  if (matches.size() > kListedMatches) list += "\n  …";
-  return Fail(ErrorCode::kUsage,
-              "{} processes have '{}' in their command line; choose one with --pid:{}",
-              matches.size(), Printable(pattern), list);
-}
 
 // What is known of the process's program from its command line.
 Target DescribeTarget(int pid) {
@@ -110,7 +63,7 @@ int AttachMain(const Arguments& arguments) {
   if (recording.results.verbose && *settings)
     PrintNote("settings: " + Printable((*settings)->string()));
   if (!pid) {
-    const auto picked = PickByName(name);
+    const auto picked = FindProcessByName(name);
     if (!picked) {
       PrintError(picked.error().what);
       return ExitCodeFor(picked.error().code);

@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from support import LINESCOPE, PYTHON, Case, alive, each_interpreter, wait_until
+from support import LINESCOPE, PYTHON, VERSIONS, Case, alive, each_interpreter, wait_until
 
 WAITING = """
 import sys, time
@@ -44,6 +44,11 @@ print("ready", flush=True)
 while True:
     time.sleep(1000)
 """
+
+
+def each_interpreter_with_thread_ids(method):
+    """Before 3.11 the id is in the C library's own structure, which goes before the thread's state does."""
+    return each_interpreter(method, [version for version in VERSIONS if version not in ("3.8", "3.9", "3.10")])
 
 
 def each_interpreter_with_variables(method):
@@ -393,7 +398,7 @@ class Undisturbed(DumpCase):
         target.send_signal(signal.SIGCONT)
         self.assertUndisturbed(target.pid)
 
-    @each_interpreter
+    @each_interpreter_with_thread_ids
     def test_threads_that_come_and_go(self, python):
         target = self.target("""
             import threading, time
