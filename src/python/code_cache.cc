@@ -1,20 +1,13 @@
 #include "python/code_cache.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "python/line_table.h"
+#include "python/target_words.h"
 
 namespace linescope {
 namespace {
-
-template <class T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 // Larger than any code object that compiles: a bound for sanity, not a cut.
 constexpr uint64_t kMaxUnits = uint64_t{1} << 28;
@@ -33,7 +26,7 @@ CodeCache::CodeCache(RemoteMemory* memory, const layout::Table* table, CodeId fi
 
 Code* CodeCache::Load(Address address, int64_t now_ns) {
   if (Code* code = Find(address)) return code;
-  if (address < 4096 || (address & 7) != 0 || address >> 47 != 0) return nullptr;
+  if (!PlausiblePointer(address)) return nullptr;
   Bad& bad = bad_[Hash(address) % kBadSlots];
   if (bad.address == address && now_ns < bad.until_ns) return nullptr;
   std::unique_ptr<Code> code = Read(address);

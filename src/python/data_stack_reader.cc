@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "python/target_words.h"
+
 namespace linescope {
 namespace {
-
-template <class T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 // A newest chunk that is used up to here is read in one range, up to a little above the highest top
 // of late: 1 KiB is copied in some 20 ns, while a further range costs 110 ns and is another
@@ -23,8 +18,6 @@ constexpr size_t kBelowTop = 2048;
 // The highest top is forgotten by so much a sample.
 constexpr size_t kHighDecay = 64;
 constexpr size_t kAnchor = 256;
-// Ranges with a smaller gap are merged: 20 ns per KiB against 110 ns per range.
-constexpr size_t kMergeGap = 2048;
 // Frames off the data stack that were not met for so many samples are no longer read ahead.
 constexpr uint32_t kHeapTtl = 32;
 constexpr size_t kMaxHeap = 512;

@@ -1,17 +1,11 @@
 #include "python/dict_reader.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "python/target_words.h"
 
 namespace linescope {
 namespace {
-
-template <class T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 // Include/object.h, the same in all versions that have them.
 constexpr uint64_t kInlineValues = 1 << 2, kManagedDict = 1 << 4, kHeapType = 1 << 9;

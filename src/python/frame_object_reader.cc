@@ -1,20 +1,12 @@
 #include "python/frame_object_reader.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "python/target_words.h"
 
 namespace linescope {
 namespace {
 
-template <class T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-// Ranges with a smaller gap are merged: 20 ns per KiB against 110 ns per range.
-constexpr size_t kMergeGap = 2048;
 // Frames that were not met for so many samples are no longer read ahead: each costs time, and what
 // is read is an instant the wider for it.
 constexpr uint32_t kTtl = 8;

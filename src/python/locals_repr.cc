@@ -8,15 +8,11 @@
 #include <cstring>
 #include <utility>
 
+#include "base/utf8.h"
+#include "python/target_words.h"
+
 namespace linescope {
 namespace {
-
-template <class T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 // Include/object.h, the same in 3.11 to 3.13.
 constexpr uint64_t kHeapType = 1 << 9, kTypeSubclass = uint64_t{1} << 31;
@@ -65,24 +61,6 @@ bool IsPrintable(uint32_t c) {
     return false;
   }
   return c < 0xe0000;
-}
-
-void AppendUtf8(uint32_t c, std::string* out) {
-  if (c < 0x80) {
-    out->push_back(static_cast<char>(c));
-  } else if (c < 0x800) {
-    out->push_back(static_cast<char>(0xc0 | c >> 6));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else if (c < 0x10000) {
-    out->push_back(static_cast<char>(0xe0 | c >> 12));
-    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else {
-    out->push_back(static_cast<char>(0xf0 | c >> 18));
-    out->push_back(static_cast<char>(0x80 | (c >> 12 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  }
 }
 
 void AppendEscaped(uint32_t c, char quote, bool is_bytes, std::string* out) {

@@ -1,52 +1,18 @@
 #include "python/object_reader.h"
 
-#include <cstring>
+#include "base/utf8.h"
+#include "python/target_words.h"
 
 namespace linescope {
-namespace {
-
-void AppendUtf8(uint32_t c, std::string* out) {
-  if ((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff) c = 0xfffd;
-  if (c < 0x80) {
-    out->push_back(static_cast<char>(c));
-  } else if (c < 0x800) {
-    out->push_back(static_cast<char>(0xc0 | c >> 6));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else if (c < 0x10000) {
-    out->push_back(static_cast<char>(0xe0 | c >> 12));
-    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else {
-    out->push_back(static_cast<char>(0xf0 | c >> 18));
-    out->push_back(static_cast<char>(0x80 | (c >> 12 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  }
-}
-
-template <class T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-}  // namespace
 
 std::string DecodePep393(const std::byte* data, size_t length, unsigned kind) {
   std::string out;
   out.reserve(length);
   for (size_t i = 0; i < length; ++i) {
-    switch (kind) {
-      case 1:
-        AppendUtf8(Load<uint8_t>(data + i), &out);
-        break;
-      case 2:
-        AppendUtf8(Load<uint16_t>(data + i * 2), &out);
-        break;
-      default:
-        AppendUtf8(Load<uint32_t>(data + i * 4), &out);
-    }
+    const uint32_t c = kind == 1   ? Load<uint8_t>(data + i)
+                       : kind == 2 ? Load<uint16_t>(data + i * 2)
+                                   : Load<uint32_t>(data + i * 4);
+    AppendUtf8((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff ? 0xfffd : c, &out);
   }
   return out;
 }

@@ -11,14 +11,11 @@
 #include "process/modules.h"
 #include "process/procfs.h"
 #include "python/dict_reader.h"
+#include "python/target_words.h"
 #include "python/thread_list.h"
 
 namespace linescope {
 namespace {
-
-bool PlausiblePointer(Address address) {
-  return address >= 4096 && (address & 7) == 0 && address >> 47 == 0;
-}
 
 // `interp` is the head of the list of interpreters.
 RuntimeState ProbeInterpreter(RemoteMemory* memory, const layout::Table& table, Address interp) {

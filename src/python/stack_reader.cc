@@ -4,6 +4,7 @@
 
 #include "python/data_stack_reader.h"
 #include "python/frame_object_reader.h"
+#include "python/target_words.h"
 
 namespace linescope {
 

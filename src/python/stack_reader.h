@@ -80,6 +80,8 @@ class StackReader {
     Address begin = 0, end = 0;
     const std::byte* data = nullptr;
   };
+  // Ranges with a smaller gap are merged: 20 ns per KiB against 110 ns per range.
+  static constexpr size_t kMergeGap = 2048;
   struct Piece {
     RemoteRange range;
     size_t offset = 0;  // in the bytes read
@@ -107,9 +109,6 @@ class StackReader {
   void ClearNext();
   [[nodiscard]] uint8_t FlagsOf(const Code& code, Address instr) const {
     return code.FlagsAt(code.UnitOf(instr));
-  }
-  static bool PlausiblePointer(Address address) {
-    return address >= 4096 && (address & 7) == 0 && address >> 47 == 0;
   }
 
   RemoteMemory* memory_;

@@ -1,25 +1,15 @@
 #include "python/thread_list.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_set>
+
+#include "python/target_words.h"
 
 namespace linescope {
 namespace {
 
 // Beyond what any process has; only against lists that are garbage.
 constexpr size_t kMaxInterpreters = 1 << 16, kMaxThreads = 1 << 20;
-
-bool PlausiblePointer(Address address) {
-  return address >= 4096 && (address & 7) == 0 && address >> 47 == 0;
-}
-
-template <class T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 void ReadThreads(RemoteMemory* memory, const layout::Table& table, Address interpreter,
                  Address head, std::unordered_set<Address>* seen, std::vector<PythonThread>* out) {

@@ -9,23 +9,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace linescope {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-void AppendUtf8(std::string& out, uint32_t code_point) {
-  if (code_point < 0x80) {
-    out += static_cast<char>(code_point);
-  } else if (code_point < 0x800) {
-    out += static_cast<char>(0xC0 | (code_point >> 6));
-    out += static_cast<char>(0x80 | (code_point & 0x3F));
-  } else {
-    out += static_cast<char>(0xE0 | (code_point >> 12));
-    out += static_cast<char>(0x80 | ((code_point >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code_point & 0x3F));
-  }
-}
 
 // 0x80 to 0x9F of cp1252; 0 where it has no character. The rest is Latin-1.
 constexpr std::array<uint16_t, 32> kCp1252 = {
@@ -71,7 +60,7 @@ DecodedBytes DecodeByTable(std::string_view bytes, ByteTable table) {
     if (byte < 0x80) {
       result.utf8 += c;
     } else if (uint32_t code_point = table(byte)) {
-      AppendUtf8(result.utf8, code_point);
+      AppendUtf8(code_point, &result.utf8);
     } else {
       result.utf8 += kReplacement;
       ++result.replaced;
