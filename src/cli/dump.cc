@@ -23,7 +23,8 @@ dump [options] --name PATTERN)",
 its calls, newest first, with file, line and the line's text.
 
 What is shown is exact: threads that run are stopped for the moment in which
-they are read, mostly less than a millisecond; those that sleep are left alone.
+they are read, a millisecond or less with few threads, some tens with hundreds;
+those that sleep are left alone.
 Where the system forbids a stop, or with --no-stop, they are read as they run.)",
     R"(States: running (on a CPU, or about to be), waiting (for a lock, data, or time
 to pass), idle (waiting, with no Python code to go on with), stopped (by job
