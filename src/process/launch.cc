@@ -207,6 +207,13 @@ struct ChildPlan {
 
 int PidfdOpen(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
+// A wait for the end of a child that another thread of ours traces tells its stops, too, whatever
+// it asks for (kernel/exit.c, wait_task_stopped).
+bool IsEnd(const siginfo_t& info) {
+  return info.si_pid != 0 &&
+         (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
+}
+
 }  // namespace
 
 void SaveInheritedSignals() { g_inherited.emplace(); }
@@ -352,7 +359,7 @@ Result<bool> LaunchedProcess::WaitForEnd(int timeout_ms) {
       if (errno == EINTR) continue;
       return Fail(ErrorCode::kInternal, "cannot wait for process {}: {}", pid_, ErrnoText());
     }
-    if (info.si_pid != 0) return true;
+    if (IsEnd(info)) return true;
     const int64_t left_ms =
         timeout_ms < 0 ? INT32_MAX : (deadline - MonotonicNs() + 999'999) / 1'000'000;
     if (left_ms <= 0) return false;
