@@ -1,7 +1,7 @@
 // A native modal dialog: focus stays inside and goes back on closing.
 import type {Signal} from '@preact/signals';
 import type {ComponentChildren} from 'preact';
-import {useEffect, useRef} from 'preact/hooks';
+import {useLayoutEffect, useRef} from 'preact/hooks';
 
 interface DialogProps {
   open: Signal<boolean>;
@@ -13,15 +13,18 @@ interface DialogProps {
 export function Dialog({open, label, class: name, children}: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const isOpen = open.value;
-  useEffect(() => {
+  // At once: the event of an earlier closing comes late, and must find the dialog open again.
+  useLayoutEffect(() => {
     if (isOpen) element.current?.showModal();
     else element.current?.close();
   }, [isOpen]);
+  const close = () => { open.value = false; };
   return (
-    <dialog ref={element} class={name} aria-label={label} onClose={() => { open.value = false; }}
+    <dialog ref={element} class={name} aria-label={label} onCancel={close}
+            onClose={() => { if (!element.current?.open) close(); }}
             onClick={(event) => {
               // A click on the dialog itself, not on its content, is one on the backdrop.
-              if (event.target === element.current) open.value = false;
+              if (event.target === element.current) close();
             }}>
       {isOpen && children}
     </dialog>
