@@ -26,3 +26,17 @@ function(linescope_unit_test module)
   gtest_discover_tests(${module}_test TEST_PREFIX "${module}." PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
   add_dependencies(unit_tests ${module}_test)
 endfunction()
+
+# linescope_link_runtime(TARGET): the executable brings the C++ library and fmt along; the C library alone is the system's.
+function(linescope_link_runtime target)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -Wl,--gc-sections)
+  set(source "${PROJECT_SOURCE_DIR}/third_party/fmt/archive.cc")
+  if(NOT DEFINED LINESCOPE_FMT_ARCHIVE)
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+    try_compile(LINESCOPE_FMT_ARCHIVE "${CMAKE_BINARY_DIR}/fmt_archive" SOURCES "${source}" LINK_LIBRARIES fmt::fmt)
+  endif()
+  # Its objects come before the shared library, of which nothing is needed then.
+  if(LINESCOPE_FMT_ARCHIVE)
+    target_sources(${target} PRIVATE "${source}")
+  endif()
+endfunction()

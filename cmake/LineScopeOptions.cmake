@@ -10,6 +10,9 @@ option(LINESCOPE_TESTS "Build the tests" ON)
 option(LINESCOPE_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)
 option(LINESCOPE_WERROR "Treat warnings as errors" OFF)
 set(LINESCOPE_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
+include(CMakeDependentOption)
+cmake_dependent_option(LINESCOPE_STATIC "Link libraries into the binary where there are archives of them: it starts sooner"
+  ON "NOT LINESCOPE_SANITIZE" OFF)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

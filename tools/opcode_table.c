@@ -16,10 +16,11 @@
 #endif
 #include <stdio.h>
 
-enum { kOther = 0, kPush = 1, kIterate = 2, kReturn = 3, kOpaque = 4, kMove = 5 };
+enum { kOther = 0, kPush = 1, kIterate = 2, kReturn = 3, kOpaque = 4, kMove = 5, kCall = 6 };
 
 #if PY_VERSION_HEX < 0x030b0000
-// Frames are objects and every call runs through C: kPush is what may call Python code at all, short of destructors.
+// Frames are objects and every call runs through C: kPush is what may call Python code at all, short of destructors; kCall what
+// calls as a rule.
 static int Kind(int op) {
   switch (op) {
     case NOP:
@@ -52,6 +53,12 @@ static int Kind(int op) {
       return kOther;
     case RETURN_VALUE:
       return kReturn;
+    case CALL_FUNCTION:
+    case CALL_FUNCTION_KW:
+    case CALL_FUNCTION_EX:
+    case CALL_METHOD:
+    case YIELD_FROM:
+      return kCall;
   }
   return kPush;
 }

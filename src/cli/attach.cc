@@ -10,6 +10,7 @@
 #include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/record.h"
+#include "cli/run_as.h"
 #include "cli/settings.h"
 #include "cli/target.h"
 #include "cli/terminal.h"
@@ -25,7 +26,8 @@ attach [options] --name PATTERN)",
 Ctrl-C. The process goes on afterwards, unchanged.)",
     R"(Without --output, two files are written to the current folder: the report,
 linescope-PID.html, and the profile, linescope-PID.linescope. Options can also
-be set in the environment and in files; see linescope run --help.
+be set in the environment and in files; see linescope run --help. SIGUSR1 writes
+the report of what there is so far.
 
 Examples:
   linescope attach --pid 4711 --duration 30
@@ -60,8 +62,11 @@ int AttachMain(const Arguments& arguments) {
     return ReportUsageError("attach", "name the process with either --pid or --name");
   const auto settings = LoadSettings(app, std::filesystem::current_path(), ProcessEnv);
   if (!settings) return ReportUsageError("attach", settings.error().what);
+  if (const std::string wrong = ContradictionIn(recording.collect); !wrong.empty())
+    return ReportUsageError("attach", wrong);
   if (recording.results.verbose && *settings)
     PrintNote("settings: " + Printable((*settings)->string()));
+  if (const auto status = RunAs("", KeepFiles::kYes, recording.results.verbose)) return *status;
   if (!pid) {
     const auto picked = FindProcessByName(name);
     if (!picked) {

@@ -28,6 +28,18 @@ std::string DropReasons(const SessionResult& result) {
 
 }  // namespace
 
+void PrintDiagnostics(const std::vector<Diagnostic>& diagnostics, bool verbose) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.level == "error") {
+      PrintError(diagnostic.text);
+    } else if (diagnostic.level == "warning") {
+      PrintWarning(diagnostic.text);
+    } else if (verbose) {
+      PrintNote(diagnostic.text);
+    }
+  }
+}
+
 std::string ClosingBlock(const ClosingFacts& facts, const SessionResult& result,
                          const Terminal& terminal) {
   const char* bold = terminal.colour ? "\x1b[1m" : "";

@@ -17,6 +17,9 @@ struct ClosingFacts {
   std::vector<std::pair<std::string, std::string>> places;  // {"report", "linescope-app.html"}, …
 };
 
+// Warnings and errors on stderr; infos where `verbose`.
+void PrintDiagnostics(const std::vector<Diagnostic>& diagnostics, bool verbose);
+
 std::string ClosingBlock(const ClosingFacts& facts, const SessionResult& result,
                          const Terminal& terminal);
 

@@ -16,9 +16,13 @@ constexpr std::array kCommands = {
     Command{"run", "launch a Python program and profile it", RunMain},
     Command{"attach", "profile a running process", AttachMain},
     Command{"dump", "show once where every thread of a running process is", DumpMain},
+    Command{"top", "watch live where a Python program spends its time", TopMain},
     Command{"report", "write the HTML report of a stored profile", ReportMain},
     Command{"stats", "show the hottest lines and functions of a stored profile", StatsMain},
     Command{"export", "convert a stored profile for other tools", ExportMain},
+    Command{"diff", "compare two stored profiles, line by line", DiffMain},
+    Command{"check", "fail when a profile is over its budget, or slower than a baseline",
+            CheckMain},
     Command{"doctor", "say what works on this machine, and how to mend what does not", DoctorMain},
 };
 
@@ -43,7 +47,8 @@ Start here:
 
 Each command has its own --help; --version tells the version.
 
-Exit status: for run that of the program, else 0. LineScope's own failures:
+Exit status: for run that of the program, for check 1 when over, else 0.
+LineScope's own failures:
 )";
   return out + kExitCodesHelp;
 }

@@ -18,9 +18,12 @@ std::span<const Command> Commands();
 int RunMain(const Arguments& arguments);
 int AttachMain(const Arguments& arguments);
 int DumpMain(const Arguments& arguments);
+int TopMain(const Arguments& arguments);
 int ReportMain(const Arguments& arguments);
 int StatsMain(const Arguments& arguments);
 int ExportMain(const Arguments& arguments);
+int DiffMain(const Arguments& arguments);
+int CheckMain(const Arguments& arguments);
 int DoctorMain(const Arguments& arguments);
 
 // `linescope` as a whole: chooses the command; a script, -m, -c or an option in its place means

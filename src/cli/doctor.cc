@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -16,14 +18,22 @@
 #include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/doctor_python.h"
+#include "cli/environment.h"
 #include "cli/exit_codes.h"
 #include "cli/figures.h"
 #include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
+#include "native/unwinder.h"
+#include "process/modules.h"
+#include "process/namespaces.h"
 #include "process/permissions.h"
+#include "process/proc_file.h"
+#include "process/process_events.h"
 #include "process/procfs.h"
+#include "process/user.h"
+#include "sampler/stopper.h"
 
 namespace linescope {
 namespace {
@@ -85,6 +95,52 @@ class WaitingChild {
   pid_t pid_;
 };
 
+// A process of our own user that does not descend from us, as all that `attach` is for: rules that
+// favour descendants do not help there. Ends with us.
+class WaitingStranger {
+ public:
+  WaitingStranger() {
+    int news[2], life[2];
+    if (::pipe2(news, O_CLOEXEC) != 0) return;
+    const UniqueFd news_read(news[0]);
+    UniqueFd news_write(news[1]);
+    if (::pipe2(life, O_CLOEXEC) != 0) return;
+    UniqueFd life_read(life[0]);
+    life_ = UniqueFd(life[1]);
+    const pid_t parent = ::fork();
+    if (parent == 0) {
+      ::close(life[1]);
+      if (::fork() != 0) ::_exit(0);
+      const pid_t self = ::getpid();
+      char end;
+      if (::write(news[1], &self, sizeof self) == sizeof self) (void)!::read(life[0], &end, 1);
+      ::_exit(0);
+    }
+    if (parent < 0) return;
+    news_write.Reset();
+    ::waitpid(parent, nullptr, 0);
+    if (::read(news[0], &pid_, sizeof pid_) != sizeof pid_) pid_ = -1;
+  }
+  [[nodiscard]] int pid() const { return pid_; }
+
+ private:
+  UniqueFd life_;
+  pid_t pid_ = -1;
+};
+
+// A process that belongs to another user than we are.
+std::optional<int> FindOthersProcess() {
+  const auto pids = ListProcesses();
+  if (!pids) return std::nullopt;
+  for (const int pid : *pids) {
+    const auto status = ReadStatus(pid);
+    const auto stat = ReadStat(pid);
+    if (!status || !stat || stat->is_kernel_thread() || stat->state == 'Z') continue;
+    if (status->uid.real != ::getuid()) return pid;
+  }
+  return std::nullopt;
+}
+
 void CheckSystem(Findings& findings) {
   utsname name{};
   ::uname(&name);
@@ -96,6 +152,11 @@ void CheckSystem(Findings& findings) {
   }
   const unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
   findings.Good(fmt::format("{} CPU{} for this process", cpus, cpus == 1 ? "" : "s"));
+  if (const Status unwinding = CheckUnwinding(); unwinding) {
+    findings.Good("--native: libunwind is there");
+  } else {
+    findings.Note("--native is not available: " + unwinding.error().what);
+  }
 }
 
 // Launched programs are our children: being allowed to read one is all that `run` needs.
@@ -106,28 +167,80 @@ void CheckLaunch(Findings& findings) {
     return;
   }
   const MemoryAccess access = CheckMemoryAccess(child.pid());
-  if (access.allowed()) {
-    findings.Good("linescope run: programs that it launches can be read");
-  } else {
+  if (!access.allowed()) {
     findings.Bad("linescope run: programs that it launches cannot be read: " + access.why,
                  access.remedy, kExitDenied);
+    return;
+  }
+  findings.Good("linescope run: programs that it launches can be read");
+  if (const auto caller = SudoCaller(ProcessEnv, program_invocation_short_name)) {
+    findings.Good(fmt::format("linescope run: programs run as {}, who called sudo",
+                              caller->name.empty() ? std::to_string(caller->uid) : caller->name));
+  }
+  if (access.by_file) {
+    findings.Note(
+        fmt::format("process_vm_readv is not available ({}): memory is read through "
+                    "/proc/PID/mem, which takes more calls",
+                    ErrnoText(access.error)));
+  } else {
+    findings.Good("memory is read by process_vm_readv");
+  }
+  if (const Status stop = Stopper::Check(child.pid()); stop) {
+    findings.Good("linescope dump: threads can be stopped for the moment of a look");
+  } else {
+    findings.Note("linescope dump: threads are read as they run: " + stop.error().what);
   }
 }
 
 void CheckAttach(Findings& findings) {
-  const auto scope = YamaScope();
-  const std::string yama =
-      scope ? fmt::format("; Yama's ptrace_scope is {}: {}", *scope, YamaScopeMeaning(*scope)) : "";
-  if (HaveSysPtrace()) {
-    if (scope.value_or(0) == 3) {
-      findings.Note("linescope attach: no process can be read" + yama);
+  const WaitingStranger stranger;
+  if (stranger.pid() > 0) {
+    const MemoryAccess access = CheckMemoryAccess(stranger.pid());
+    if (access.allowed()) {
+      findings.Good("linescope attach: your own processes can be read");
     } else {
-      findings.Good("linescope attach: every process can be read (CAP_SYS_PTRACE)");
+      findings.Note(fmt::format("linescope attach: your own processes cannot be read: {}; {}",
+                                access.why, access.remedy));
     }
-  } else if (scope.value_or(0) == 0) {
-    findings.Good("linescope attach: your own processes can be read; those of others need sudo");
+  }
+  const auto other = FindOthersProcess();
+  if (!other) {
+    findings.Note("linescope attach: there is no other user's process here to try");
+    return;
+  }
+  const MemoryAccess access = CheckMemoryAccess(*other);
+  if (access.allowed()) {
+    findings.Good(fmt::format("linescope attach: those of other users too (process {})", *other));
   } else {
-    findings.Note("linescope attach: needs sudo here" + yama);
+    findings.Note(fmt::format("linescope attach: those of other users not (process {}): {}; {}",
+                              *other, access.why, access.remedy));
+  }
+}
+
+// Whether a file can be opened that is mapped, but has no name any more.
+void CheckDeletedFiles(Findings& findings) {
+  const auto modules = ListCodeModules(::getpid());
+  if (!modules || modules->empty()) return;
+  const Mapping& mapping = modules->front().mappings.front();
+  const UniqueFd file(
+      ::open(fmt::format("/proc/self/map_files/{:x}-{:x}", mapping.start, mapping.end).c_str(),
+             O_RDONLY | O_CLOEXEC));
+  if (file) {
+    findings.Good("libraries that were deleted or replaced can be opened");
+  } else {
+    findings.Note(fmt::format(
+        "libraries that were deleted or replaced cannot be opened ({}); of those, what is "
+        "mapped is read, which is enough unless they are stripped",
+        ErrnoText()));
+  }
+}
+
+void CheckProcessEvents(Findings& findings) {
+  if (const auto events = ProcessEvents::Open(); events) {
+    findings.Good("process events: the kernel tells of children as they start and end");
+  } else {
+    findings.Note("process events: not available; children are looked for in /proc: " +
+                  events.error().what);
   }
 }
 
@@ -189,7 +302,7 @@ void ExamineProcess(int pid, Findings& findings) {
     return;
   }
   const auto words = ReadCommandLine(pid).value_or(std::vector<std::string>());
-  findings.Good(fmt::format("process {}: {}", pid,
+  findings.Good(fmt::format("process {}: {}", DescribePid(pid, NamespacePids(pid)),
                             words.empty() ? "[" + stat->comm + "]" : JoinCommand(words)));
   const MemoryAccess access = CheckMemoryAccess(pid);
   if (!access.allowed()) {
@@ -197,7 +310,11 @@ void ExamineProcess(int pid, Findings& findings) {
                  access.rule == AccessRule::kGone ? kExitGone : kExitDenied);
     return;
   }
-  findings.Good("its memory can be read");
+  findings.Good(access.by_file ? "its memory can be read, through /proc/PID/mem"
+                               : "its memory can be read, by process_vm_readv");
+  if (const auto root = ReadProcLink(fmt::format("/proc/{}/root", pid)); root && *root != "/") {
+    findings.Good("its root folder is " + *root);
+  }
   const auto interpreter = ExamineInterpreter(pid);
   if (!interpreter) {
     findings.Bad(interpreter.error().what, "", ExitCodeFor(interpreter.error().code));
@@ -205,6 +322,8 @@ void ExamineProcess(int pid, Findings& findings) {
   }
   findings.Good(fmt::format("Python {}, {} thread{}", interpreter->version, interpreter->threads,
                             interpreter->threads == 1 ? "" : "s"));
+  findings.Good(fmt::format("found by {} in {}", interpreter->found_by, interpreter->file));
+  for (const std::string& warning : interpreter->warnings) findings.Note(warning);
 }
 
 }  // namespace
@@ -217,9 +336,18 @@ int DoctorMain(const Arguments& arguments) {
   if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
 
   Findings findings;
+  const Status proc = CheckProc();
+  if (!proc) {
+    findings.Bad(proc.error().what, "", ExitCodeFor(proc.error().code));
+    return findings.status();
+  }
   if (pid) {
     findings.Section(fmt::format("Process {}", *pid));
     ExamineProcess(*pid, findings);
+    if (const std::string hint = WrongPidHint(*pid);
+        findings.status() != kExitOk && !hint.empty()) {
+      findings.Note(hint);
+    }
     return findings.status();
   }
   findings.Section(fmt::format("LineScope {}", kVersion));
@@ -227,7 +355,9 @@ int DoctorMain(const Arguments& arguments) {
   findings.Section("Permissions");
   CheckLaunch(findings);
   CheckAttach(findings);
+  CheckDeletedFiles(findings);
   CheckPerfEvents(findings);
+  CheckProcessEvents(findings);
   findings.Section("Python interpreters");
   CheckInterpreters(findings);
   findings.Section("Results");

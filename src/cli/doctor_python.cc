@@ -119,7 +119,9 @@ Result<ProcessPython> ExamineInterpreter(int pid) {
   LS_TRY(runtime, FindRuntime(pid, memory.get()));
   ThreadList threads;
   ReadThreadList(memory.get(), runtime.table, runtime.address, &threads);
-  return ProcessPython{runtime.version.ToString(), static_cast<int>(threads.threads.size())};
+  return ProcessPython{DescribePython(memory.get(), runtime),
+                       static_cast<int>(threads.threads.size()), runtime.file, runtime.found_by,
+                       runtime.warnings};
 }
 
 }  // namespace linescope

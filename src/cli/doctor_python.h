@@ -19,6 +19,8 @@ std::vector<InterpreterFinding> FindInterpreters();
 struct ProcessPython {
   std::string version;
   int threads = 0;
+  std::string file, found_by;  // see PythonRuntime
+  std::vector<std::string> warnings;
 };
 
 // The interpreter inside a running process, as `attach` would find it.

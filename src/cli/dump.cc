@@ -11,7 +11,9 @@
 #include "cli/find_process.h"
 #include "cli/option_types.h"
 #include "cli/options.h"
+#include "cli/run_as.h"
 #include "cli/terminal.h"
+#include "process/namespaces.h"
 
 namespace linescope {
 namespace {
@@ -31,6 +33,10 @@ to pass), idle (waiting, with no Python code to go on with), stopped (by job
 control or a debugger). The text of a line is left out where the file has
 changed after the process started.
 
+--native shows compiled functions, too, inlined ones included, with file and
+line where there is debug information. Where code has no unwinding information,
+what called it is not known: a line says so, and the Python calls are complete.
+
 --locals shows names and values as locals() and repr() would, without running
 any code of the process: objects of other than the plain built-in types as
 <module.Class at 0x...>. What is too long is cut, with a sign.
@@ -38,6 +44,7 @@ any code of the process: objects of other than the plain built-in types as
 Examples:
   linescope dump --pid 4711
   linescope dump --name 'celery.*worker' --locals
+  linescope dump --pid 4711 --native
   linescope dump --pid 4711 --json | jq '.threads[].frames[0]'
 
 The system may forbid reading another process: linescope doctor --pid PID says
@@ -76,6 +83,10 @@ int DumpMain(const Arguments& arguments) {
        {"free", DumpConsistency::kFree}},
       &consistency);
   AddFlag(app, {"--no-stop", "", "the same as --consistency free", kReading}, &no_stop);
+  AddFlag(app,
+          {"--native", "", "compiled functions (C, C++, Rust, Cython) between the Python ones, too",
+           kReading},
+          &options.native);
   AddFlag(app, {"--locals", "", "the variables of each frame too", kReading}, &options.locals);
   AddFlag(app, {"--json", "", "everything as JSON, for programs", kOutput}, &as_json);
   AddHelpOption(app);
@@ -92,8 +103,14 @@ int DumpMain(const Arguments& arguments) {
     pid = *found;
   }
   options.pid = *pid;
+  if (const Status proc = CheckProc(); !proc) return Refuse(proc.error());
+  if (const auto status = RunAs("", KeepFiles::kYes, false)) return *status;
   const auto dump = TakeDump(options);
-  if (!dump) return Refuse(dump.error());
+  if (!dump) {
+    const int status = Refuse(dump.error());
+    PrintPidHint(*pid);
+    return status;
+  }
   for (const std::string& warning : dump->warnings) PrintWarning(warning);
   DumpSources sources(*dump);
   const std::string text = as_json ? DumpJson(*dump, sources)

@@ -39,7 +39,8 @@ std::optional<std::string> Known(const std::string& text) {
 
 void WriteFrame(const DumpFrame& frame, DumpSources& sources, JsonWriter& json) {
   const DumpSourceLine source = sources.LineOf(frame);
-  json.BeginObject().Field("function", frame.function).Field("name", frame.name);
+  json.BeginObject().Field("kind", frame.native ? "native" : "python");
+  json.Field("function", frame.function).Field("name", frame.name);
   json.Field("file", frame.file).Field("line", frame.line).Field("first_line", frame.first_line);
   json.Field("source", source.text).Field("source_note", Known(source.note));
   json.Key("locals");
@@ -62,7 +63,8 @@ void WriteFrame(const DumpFrame& frame, DumpSources& sources, JsonWriter& json) 
 std::string DumpJson(const ProcessDump& dump, DumpSources& sources) {
   JsonWriter json;
   json.BeginObject().Field("format", kFormat).Field("linescope", kVersion);
-  json.Field("pid", dump.pid).List("command", dump.command);
+  json.Field("pid", dump.pid).List("namespace_pids", dump.namespace_pids);
+  json.List("command", dump.command);
   json.Field("executable", Known(dump.executable));
   json.Field("working_directory", Known(dump.working_directory));
   json.Field("python", dump.python_version).Field("python_file", dump.python_file);
@@ -75,6 +77,7 @@ std::string DumpJson(const ProcessDump& dump, DumpSources& sources) {
     json.Field("name", Known(thread.name)).Field("main", thread.is_main);
     json.Field("interpreter", thread.interpreter).Field("state", StateName(thread.state));
     json.Field("holds_gil", thread.holds_gil).Field("stack", StackName(thread.stack));
+    json.Field("native_note", Known(thread.native_note));
     json.Key("frames").BeginArray();
     for (const DumpFrame& frame : thread.frames) WriteFrame(frame, sources, json);
     json.EndArray().EndObject();

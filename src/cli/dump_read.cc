@@ -12,13 +12,18 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "native/unwinder.h"
+#include "process/namespaces.h"
 #include "process/procfs.h"
 #include "process/remote_memory.h"
 #include "process/thread_rest.h"
 #include "python/runtime.h"
 #include "python/stack_reader.h"
+#include "python/thread_ids.h"
 #include "python/thread_list.h"
 #include "python/thread_names.h"
+#include "sampler/native_names.h"
+#include "sampler/native_stacks.h"
 #include "sampler/stopper.h"
 
 namespace linescope {
@@ -59,21 +64,6 @@ class SignalShield {
   struct sigaction child_;
 };
 
-// Ids of the process's threads in our pid namespace, by their ids in its own. Empty: they are the
-// same.
-std::unordered_map<int, int> OuterThreadIds(int pid) {
-  std::unordered_map<int, int> ids;
-  const auto process = ReadStatus(pid);
-  if (!process || process->ns_pids.size() < 2) return ids;
-  const auto threads = ListThreads(pid);
-  if (!threads) return ids;
-  for (const int tid : *threads) {
-    const auto status = ReadStatus(tid);
-    if (status && !status->ns_pids.empty()) ids.emplace(status->ns_pids.back(), tid);
-  }
-  return ids;
-}
-
 class Dumper {
  public:
   explicit Dumper(const DumpOptions& options) : options_(options) {}
@@ -93,6 +83,10 @@ class Dumper {
     bool exact = false;  // it stands still; while it is being read: so it is expected
     Decision decision = Decision::kAgain;
     std::vector<FrameVariables> variables;  // as stack->frames()
+    NativeThread native;
+    std::vector<std::byte> native_stack;      // what was read of it
+    std::vector<NativeStacks::Frame> merged;  // root first
+    std::string native_note;
   };
 
   Status Find();
@@ -105,6 +99,9 @@ class Dumper {
   void DecideStacks();
   void ReadStack(Thread& thread);
   void ReadVariables(Thread& thread);
+  void ReadNativeStack(Thread& thread);
+  void MergeNative(Thread& thread);
+  void AddNativeFrames(uint32_t location, std::vector<DumpFrame>* frames) const;
   void Describe();
   [[nodiscard]] DumpThread DescribeThread(const Thread& thread) const;
 
@@ -116,8 +113,11 @@ class Dumper {
   std::optional<PythonRuntime> runtime_;
   std::unique_ptr<CodeCache> codes_;
   std::optional<LocalsReader> locals_;
+  NativeRegistry registry_;
+  std::unique_ptr<NativeStacks> native_;
+  std::vector<std::vector<NativeFunction>> native_functions_;  // by the registry's locations
   ThreadList list_;
-  std::unordered_map<int, int> outer_ids_;
+  std::optional<ThreadIds> ids_;
   std::vector<Thread> threads_;
   std::unordered_map<Address, Address> gil_holders_;  // by interpreter
   Stopper stopper_;
@@ -146,16 +146,12 @@ Status Dumper::Find() {
   runtime_ = std::move(runtime);
   dump_.warnings = runtime_->warnings;
   codes_ = std::make_unique<CodeCache>(memory_.get(), &runtime_->table);
-  if (options_.locals) {
-    const layout::Values* values = layout::ValuesFor(runtime_->table.minor);
-    if (values != nullptr) {
-      locals_.emplace(memory_.get(), &runtime_->table, values);
-    } else {
-      dump_.warnings.push_back(
-          fmt::format("variables are not read in Python {} yet", runtime_->version.ToString()));
-    }
+  if (options_.locals) locals_.emplace(memory_.get(), &runtime_->table);
+  ids_.emplace(pid, memory_.get(), &runtime_->table);
+  if (options_.native) {
+    LS_CHECK_OK(CheckUnwinding());
+    native_ = std::make_unique<NativeStacks>(pid, memory_.get(), *runtime_, &registry_);
   }
-  outer_ids_ = OuterThreadIds(pid);
   return {};
 }
 
@@ -170,8 +166,8 @@ void Dumper::ListThreadStates() {
     if (std::ranges::any_of(threads_, [&](const Thread& t) { return t.python == info; })) continue;
     Thread thread;
     thread.python = info;
-    const auto outer = outer_ids_.find(info.native_id);
-    thread.tid = outer == outer_ids_.end() ? info.native_id : outer->second;
+    thread.tid = ids_->Find(info, list_.threads.size() == 1);
+    if (thread.tid == 0) continue;  // it has ended meanwhile
     if (auto stat = ThreadStat::Open(options_.pid, thread.tid)) thread.stat = std::move(*stat);
     thread.rest = ThreadRest::Open(options_.pid, thread.tid);
     MarkThread(thread);
@@ -210,6 +206,45 @@ void Dumper::ReadVariables(Thread& thread) {
   thread.variables.clear();
   if (!locals_ || thread.decision != Decision::kOk) return;
   thread.variables = locals_->Read(thread.stack->frames());
+}
+
+void Dumper::ReadNativeStack(Thread& thread) {
+  thread.native.planned = false;
+  if (thread.decision != Decision::kOk || !thread.exact) return;
+  std::vector<RemoteRange> ranges;
+  if (!native_->Plan(thread.tid, stopper_.IsStopped(thread.tid), &thread.native, &ranges)) return;
+  thread.native_stack.resize(thread.native.stack.size);
+  thread.native.planned = memory_->Read(ranges, thread.native_stack.data()) ==
+                          static_cast<ssize_t>(thread.native_stack.size());
+}
+
+// Once the process goes on.
+void Dumper::MergeNative(Thread& thread) {
+  if (thread.decision != Decision::kOk) return;
+  const bool read = thread.native.planned && thread.exact;
+  const MergeResult result =
+      native_->Merge(&thread.native, read ? thread.native_stack.data() : nullptr, *thread.stack,
+                     KeepRoots::kYes, &thread.merged);
+  if (!read) {
+    thread.native_note = "native frames could not be read, because the thread was not stopped";
+  } else if (result == MergeResult::kCut) {
+    thread.native_note = fmt::format("native frames end early: {}", UnwindEndName(native_->end()));
+  } else if (result == MergeResult::kMismatch) {
+    thread.native_note = "native frames do not fit the Python ones, and are shown above them only";
+  }
+}
+
+void Dumper::AddNativeFrames(uint32_t location, std::vector<DumpFrame>* frames) const {
+  const auto& functions = native_functions_[location];
+  for (size_t i = functions.size(); i-- > 0;) {
+    DumpFrame frame;
+    frame.function = frame.name = functions[i].name;
+    frame.file = functions[i].file;
+    frame.first_line = functions[i].first_line;
+    if (functions[i].line != 0) frame.line = functions[i].line;
+    frame.native = true;
+    frames->push_back(std::move(frame));
+  }
 }
 
 void Dumper::ReadStacks() {
@@ -288,6 +323,9 @@ Status Dumper::ReadAtRest(bool may_stop) {
     ReadStacks();
     if (locals_ && !last && !Moved().empty()) continue;  // before more is read for nothing
     for (Thread& thread : threads_) ReadVariables(thread);
+    if (native_) {
+      for (Thread& thread : threads_) ReadNativeStack(thread);
+    }
     const std::vector<Thread*> moved = Moved();
     if (moved.empty()) break;
     if (!last) continue;
@@ -319,14 +357,26 @@ DumpThread Dumper::DescribeThread(const Thread& thread) const {
   if (thread.decision == Decision::kOk) {
     out.stack = thread.exact ? DumpThread::Stack::kExact : DumpThread::Stack::kRunning;
     const auto frames = thread.stack->frames();
-    for (size_t i = frames.size(); i-- > 0;) {
+    auto add = [&](size_t i) {
       const Code& code = *frames[i].code;
-      if (code.shim) continue;
+      if (code.shim) return;
       DumpFrame frame{code.qualified_name, code.name, code.file, code.first_line, {}, {}};
       if (const int32_t line = code.LineAt(frames[i].unit); line != 0) frame.line = line;
       if (locals_ && i < thread.variables.size()) frame.locals = thread.variables[i];
       out.frames.push_back(std::move(frame));
+    };
+    if (!native_) {
+      for (size_t i = frames.size(); i-- > 0;) add(i);
     }
+    for (size_t i = thread.merged.size(); i-- > 0;) {
+      const NativeStacks::Frame& frame = thread.merged[i];
+      if (frame.python != nullptr) {
+        add(static_cast<size_t>(frame.python - frames.data()));
+      } else {
+        AddNativeFrames(frame.location, &out.frames);
+      }
+    }
+    out.native_note = thread.native_note;
   }
   switch (thread.letter) {
     case 'R':
@@ -335,7 +385,7 @@ DumpThread Dumper::DescribeThread(const Thread& thread) const {
     case 'S':
     case 'D':
     case 'I': {
-      const bool idle = out.stack != DumpThread::Stack::kUnknown && out.frames.empty();
+      const bool idle = out.stack != DumpThread::Stack::kUnknown && !out.runs_python();
       out.state = idle ? DumpThread::State::kIdle : DumpThread::State::kWaiting;
       break;
     }
@@ -353,11 +403,21 @@ void Dumper::Describe() {
   const int pid = dump_.pid = options_.pid;
   dump_.taken_unix_ns = RealtimeNs();
   dump_.command = ReadCommandLine(pid).value_or(std::vector<std::string>());
+  dump_.namespace_pids = NamespacePids(pid);
   dump_.executable = ReadExe(pid).value_or("");
   dump_.working_directory = ReadWorkingDirectory(pid).value_or("");
-  dump_.python_version = runtime_->version.ToString();
+  dump_.python_version = DescribePython(memory_.get(), *runtime_);
   dump_.python_file = runtime_->file;
+  dump_.native = native_ != nullptr;
   dump_.locals = locals_.has_value();
+  if (native_) {
+    for (Thread& thread : threads_) MergeNative(thread);
+    NativeNames names;
+    for (NativeModule& module : registry_.TakeModules()) names.Add(std::move(module));
+    for (const NativeLocation& location : registry_.TakeLocations()) {
+      native_functions_.push_back(names.At(location));
+    }
+  }
   std::map<std::pair<int64_t, uint64_t>, std::string> names;
   for (const PythonInterpreter& interpreter : list_.interpreters) {
     for (auto& [ident, name] :
@@ -375,10 +435,10 @@ void Dumper::Describe() {
   // Python 3.11 writes its maker's id into the state of a new thread, which the thread corrects.
   std::set<std::pair<int, int64_t>> with_frames;
   for (const DumpThread& thread : dump_.threads) {
-    if (!thread.frames.empty()) with_frames.emplace(thread.tid, thread.interpreter);
+    if (thread.runs_python()) with_frames.emplace(thread.tid, thread.interpreter);
   }
   std::erase_if(dump_.threads, [&](const DumpThread& thread) {
-    return thread.frames.empty() && with_frames.contains({thread.tid, thread.interpreter});
+    return !thread.runs_python() && with_frames.contains({thread.tid, thread.interpreter});
   });
   std::ranges::sort(dump_.threads, [](const DumpThread& a, const DumpThread& b) {
     return std::tuple(!a.is_main, a.tid, a.interpreter) <

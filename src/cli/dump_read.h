@@ -1,5 +1,6 @@
 #pragma once
 // One look at all Python threads of a process.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,15 +23,17 @@ struct DumpOptions {
   int pid = 0;
   DumpConsistency consistency = DumpConsistency::kAuto;
   bool locals = false;
+  bool native = false;  // native frames, too
 };
 
 struct DumpFrame {
-  std::string function;  // co_qualname
+  std::string function;  // co_qualname; of a native one its demangled name
   std::string name;      // co_name
-  std::string file;      // co_filename
+  std::string file;      // co_filename; of a native one its source file, or its library
   int32_t first_line = 0;
   std::optional<int32_t> line;
   std::optional<FrameVariables> locals;
+  bool native = false;
 };
 
 struct DumpThread {
@@ -55,15 +58,23 @@ struct DumpThread {
   std::optional<bool> holds_gil;
   Stack stack = Stack::kUnknown;
   std::vector<DumpFrame> frames;  // newest call first
+  // With native frames asked for: why some are missing. Empty: none is.
+  std::string native_note;
+
+  [[nodiscard]] bool runs_python() const {
+    return std::ranges::any_of(frames, [](const DumpFrame& frame) { return !frame.native; });
+  }
 };
 
 struct ProcessDump {
   int pid = 0;
+  std::vector<int> namespace_pids;  // `pid` first, its id in its own pid namespace last
   std::vector<std::string> command;
   std::string executable, working_directory;
   std::string python_version, python_file;
   int64_t started_unix_ns = 0, taken_unix_ns = 0;
   std::optional<int64_t> stopped_ns;  // for how long threads were stopped; none: none was
+  bool native = false;                // whether native frames were
   bool locals = false;                // whether variables were read
   std::vector<DumpThread> threads;    // the main thread first, then by id
   int other_threads = 0;              // that run no Python

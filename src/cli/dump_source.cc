@@ -31,7 +31,7 @@ DumpSources::File& DumpSources::Open(const std::string& name) {
 }
 
 DumpSourceLine DumpSources::LineOf(const DumpFrame& frame) {
-  if (!frame.line || *frame.line <= 0) return {};
+  if (frame.native || !frame.line || *frame.line <= 0) return {};
   File& file = Open(frame.file);
   if (file.snapshot.resolved_path.empty()) return {std::nullopt, file.snapshot.note};
   const auto line = static_cast<uint32_t>(*frame.line);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/figures.h"
+#include "process/namespaces.h"
 #include "report/format.h"
 
 namespace linescope {
@@ -38,7 +39,8 @@ class TextDump {
   [[nodiscard]] const char* Plain() const { return terminal_.colour ? "\x1b[0m" : ""; }
 
   void WriteHead() {
-    out_ += fmt::format("{}Process {}{}", Bold(), dump_.pid, Plain());
+    out_ += fmt::format("{}Process {}{}", Bold(), DescribePid(dump_.pid, dump_.namespace_pids),
+                        Plain());
     if (!dump_.command.empty()) out_ += ": " + Printable(JoinCommand(dump_.command));
     const size_t count = dump_.threads.size();
     out_ +=
@@ -59,13 +61,15 @@ class TextDump {
     out_ += '\n';
     if (thread.stack == DumpThread::Stack::kUnknown) {
       out_ += "  its stack cannot be read\n";
-    } else if (thread.frames.empty()) {
+    } else if (!thread.runs_python()) {
       out_ += "  no Python code\n";
     }
+    if (!thread.native_note.empty()) out_ += fmt::format("  {}\n", thread.native_note);
     std::vector<Row> rows;
     int function_width = 0, place_width = 0;
     for (const DumpFrame& frame : thread.frames) {
-      Row row{Printable(frame.function), Printable(ShortPath(frame.file, paths_))};
+      Row row{Printable(frame.function),
+              Printable(frame.native ? NativePlace(frame) : ShortPath(frame.file, paths_))};
       if (frame.line) row.place += fmt::format(":{}", *frame.line);
       function_width = std::max(function_width, DisplayWidth(row.function));
       place_width = std::max(place_width, DisplayWidth(row.place));
@@ -76,6 +80,12 @@ class TextDump {
     for (size_t i = 0; i < rows.size(); ++i) {
       WriteFrame(thread.frames[i], rows[i], function_width, place_width);
     }
+  }
+
+  // The paths of sources are those of the machine that compiled them, and those of libraries long:
+  // their last part says enough.
+  static std::string NativePlace(const DumpFrame& frame) {
+    return frame.file.substr(frame.file.rfind('/') + 1);
   }
 
   void WriteFrame(const DumpFrame& frame, const Row& row, int function_width, int place_width) {

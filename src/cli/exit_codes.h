@@ -9,6 +9,7 @@ namespace linescope {
 
 enum ExitCode : int {
   kExitOk = 0,
+  kExitOver = 1,           // check: over the budget, or slower than the baseline
   kExitNotRunnable = 126,  // the script or program exists but cannot be run
   kExitNotFound = 127,     // the script, program or interpreter does not exist
   kExitUsage = 193,        // the command line or a configuration file makes no sense

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/terminal.h"
+#include "process/namespaces.h"
 #include "process/procfs.h"
 
 namespace linescope {
@@ -55,6 +56,11 @@ Result<int> FindProcessByName(const std::string& pattern) {
   return Fail(ErrorCode::kUsage,
               "{} processes have '{}' in their command line; choose one with --pid:{}",
               matches.size(), Printable(pattern), list);
+}
+
+void PrintPidHint(int pid) {
+  const std::string hint = WrongPidHint(pid);
+  if (!hint.empty()) PrintNote(Printable(hint));
 }
 
 }  // namespace linescope

@@ -10,4 +10,8 @@ namespace linescope {
 // kGone: there is none; kUsage: `pattern` is none, or there are several, which the message lists.
 Result<int> FindProcessByName(const std::string& pattern);
 
+// After an error about process `pid`: says where a container's process of that id is found here, if
+// there is one.
+void PrintPidHint(int pid);
+
 }  // namespace linescope

@@ -18,7 +18,7 @@ std::string Place(const std::string& path, int32_t line, const RunInfo& run) {
 
 }  // namespace
 
-std::string SourceLines::Line(FileId file, int32_t line) {
+std::string_view SourceLines::Whole(FileId file, int32_t line) {
   const auto source = profile_.files[file].source;
   if (!source || line <= 0) return "";
   auto known = texts_.find(file);
@@ -26,7 +26,11 @@ std::string SourceLines::Line(FileId file, int32_t line) {
     const auto bytes = reader_.SourceText(*source);
     known = texts_.emplace(file, bytes ? DecodeSource(*bytes) : SourceText()).first;
   }
-  std::string_view text = known->second.Line(static_cast<uint32_t>(line));
+  return known->second.Line(static_cast<uint32_t>(line));
+}
+
+std::string SourceLines::Line(FileId file, int32_t line) {
+  std::string_view text = Whole(file, line);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\f"), text.size()));
   return std::string(text);
 }
@@ -63,7 +67,8 @@ std::string HotFunctionsTable(const RunInfo& run, const Profile& profile, const 
     const FunctionInfo& function = profile.functions[ranked.stats->function];
     table.AddRow({FormatDuration(ranked.time_ns), FormatShare(ranked.share, 1),
                   std::to_string(ranked.samples), Place(function.file, function.first_line, run),
-                  function.qualified_name});
+                  function.kind == FunctionKind::kNative ? function.qualified_name + " (native)"
+                                                         : function.qualified_name});
   }
   return table.Format(terminal, 2);
 }

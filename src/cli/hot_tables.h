@@ -3,6 +3,7 @@
 // run.
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "cli/terminal.h"
 #include "profile/profile.h"
@@ -24,6 +25,8 @@ class SourceLines {
   SourceLines(ProfileReader& reader, const Profile& profile) : reader_(reader), profile_(profile) {}
   // Without indentation; empty when the source or the line is unavailable.
   std::string Line(FileId file, int32_t line);
+  // The same with it; valid as long as this object.
+  std::string_view Whole(FileId file, int32_t line);
 
  private:
   ProfileReader& reader_;

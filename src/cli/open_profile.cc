@@ -4,15 +4,17 @@
 
 namespace linescope {
 
+void WarnUnfinished(const std::string& path) {
+  PrintWarning(
+      fmt::format("'{}' was not finished: the recording was cut off, or goes on; this is what was "
+                  "stored so far",
+                  Printable(path)));
+}
+
 Result<OpenedProfile> OpenProfile(const std::string& path) {
   LS_TRY(reader, ProfileReader::Open(path));
   LS_TRY(profile, reader->Load());
-  if (reader->end().state != ProfileState::kComplete) {
-    PrintWarning(
-        fmt::format("'{}' was not finished: the recording was cut off, or goes on; this is what "
-                    "was stored so far",
-                    Printable(path)));
-  }
+  if (reader->end().state != ProfileState::kComplete) WarnUnfinished(path);
   return OpenedProfile{std::move(reader), std::move(profile)};
 }
 

@@ -15,4 +15,7 @@ struct OpenedProfile {
 // For commands that show a stored profile. Says on stderr when it is not a finished one.
 Result<OpenedProfile> OpenProfile(const std::string& path);
 
+// What is said on stderr of a profile whose recording did not end.
+void WarnUnfinished(const std::string& path);
+
 }  // namespace linescope

@@ -18,6 +18,18 @@ constexpr char kProject[] = "Project";
 constexpr char kResults[] = "Results";
 constexpr char kOther[] = "Other";
 
+// Throws as CLI11's own conversions do.
+std::pair<std::string, std::string> SplitLabel(const std::string& label) {
+  const size_t equals = label.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    throw CLI::ValidationError(
+        fmt::format("--label: '{}' is not of the form KEY=VALUE", Printable(label)),
+        CLI::ExitCodes::ValidationError);
+  return {label.substr(0, equals), label.substr(equals + 1)};
+}
+
+}  // namespace
+
 void AddSamplingOptions(CLI::App& app, CollectOptions* options) {
   AddValue(app,
            {"--rate", "HZ",
@@ -33,9 +45,26 @@ void AddSamplingOptions(CLI::App& app, CollectOptions* options) {
            });
   AddChoice<Mode>(
       app,
-      {"--mode", "", "what counts as time: all of it (wall, the default) or only time on a CPU",
+      {"--mode", "",
+       options->mode == Mode::kCpu
+           ? "what counts as time: all of it (wall), only time on a CPU (cpu, the default), or "
+             "only "
+             "time holding the GIL"
+           : "what counts as time: all of it (wall, the default), only time on a CPU, or only time "
+             "holding the GIL",
        kSampling},
-      {{"wall", Mode::kWall}, {"cpu", Mode::kCpu}}, &options->mode);
+      {{"wall", Mode::kWall}, {"cpu", Mode::kCpu}, {"gil", Mode::kGil}}, &options->mode);
+  app.add_flag_function(
+         "--idle,!--no-idle", [options](int64_t count) { options->idle = count > 0; },
+         "in mode wall: count idle threads, too (the default), or not; idle is a thread that has "
+         "slept for a second or more, or that has no Python code to return to")
+      ->group(kSampling);
+  AddFlag(app,
+          {"--gc,!--no-gc", "",
+           "mark the time in the garbage collector, as a function of its own on top of the line "
+           "that set it off",
+           kSampling},
+          &options->gc);
   AddChoice<Consistency>(
       app,
       {"--consistency", "",
@@ -57,6 +86,19 @@ void AddSamplingOptions(CLI::App& app, CollectOptions* options) {
                  "same report, or only the program itself (the default)",
            kSampling},
           &options->subprocesses);
+  AddFlag(app,
+          {"--switch-records,!--no-switch-records", "",
+           "let the kernel record when threads get onto a CPU and off it, where it may (the "
+           "default; costs the program about 1 us a switch), or ask /proc at each sample instead",
+           kSampling},
+          &options->switch_records);
+  AddFlag(app,
+          {"--async", "",
+           "stacks of asyncio's tasks instead of the loop that runs them: a task's frames stand on "
+           "its name, and that on the frames of the task that awaits it; tasks that wait count too "
+           "(mode wall)",
+           kSampling},
+          &options->tasks);
   AddValue(app,
            {"--duration", "TIME",
             "stop profiling after this long (10, 250ms, 2m, 1h); the program goes on", kSampling},
@@ -75,20 +117,7 @@ void AddSamplingOptions(CLI::App& app, CollectOptions* options) {
            });
 }
 
-// Throws as CLI11's own conversions do.
-std::pair<std::string, std::string> SplitLabel(const std::string& label) {
-  const size_t equals = label.find('=');
-  if (equals == 0 || equals == std::string::npos)
-    throw CLI::ValidationError(
-        fmt::format("--label: '{}' is not of the form KEY=VALUE", Printable(label)),
-        CLI::ExitCodes::ValidationError);
-  return {label.substr(0, equals), label.substr(equals + 1)};
-}
-
-}  // namespace
-
-void AddCollectOptions(CLI::App& app, CollectOptions* options) {
-  AddSamplingOptions(app, options);
+void AddProjectOptions(CLI::App& app, CollectOptions* options) {
   AddText(app,
           {"--project-root", "FOLDER",
            "the folder of your own code; default: the nearest one above the script with "
@@ -105,6 +134,17 @@ void AddCollectOptions(CLI::App& app, CollectOptions* options) {
           {"--exclude", "PATTERN",
            "files or modules that do not count as your code; may be repeated", kProject},
           &options->excludes);
+}
+
+void AddCollectOptions(CLI::App& app, CollectOptions* options) {
+  AddSamplingOptions(app, options);
+  AddFlag(app,
+          {"--native", "",
+           "compiled code too: the C, C++, Rust and Cython functions between the Python ones; a "
+           "thread that runs is stopped for each sample, one that waits is left alone",
+           kSampling},
+          &options->native);
+  AddProjectOptions(app, options);
   AddText(app, {"--title", "TEXT", "the report's title", kResults}, &options->title);
   app.add_option_function<std::vector<std::string>>(
          "--label",
@@ -118,17 +158,48 @@ void AddCollectOptions(CLI::App& app, CollectOptions* options) {
       ->group(kResults);
 }
 
+std::string ContradictionIn(const CollectOptions& options) {
+  if (options.idle.value_or(false) && options.mode != Mode::kWall) {
+    return fmt::format(
+        "--idle counts threads that sleep, which --mode {} leaves out: {}; choose one of the two",
+        ModeName(options.mode),
+        options.mode == Mode::kCpu ? "they have no time on a CPU" : "they do not hold the GIL");
+  }
+  if (options.native && options.consistency != Consistency::kAuto &&
+      options.consistency != Consistency::kStop) {
+    return fmt::format(
+        "--native contradicts --consistency {}: the registers of a thread that runs can only be "
+        "read when it is stopped",
+        ConsistencyName(options.consistency));
+  }
+  if (options.native && options.tasks) {
+    return "--native and --async are two views of a stack, which cannot be had together: a task "
+           "that waits has no native frames";
+  }
+  return "";
+}
+
+void AddAiOption(CLI::App& app, const std::string& group, bool* ai) {
+  AddFlag(app,
+          {"--ai,!--no-ai", "",
+           "let the report's reader choose a model server to ask for suggestions (the default: it "
+           "connects to nothing before that), or write a report that cannot connect at all",
+           group},
+          ai);
+}
+
 void AddResultOptions(CLI::App& app, ResultOptions* options) {
   AddList(app,
           {"-o,--output", "FILE",
            "write this file instead of the default report and profile; what it is follows from its "
-           "ending (.html, .collapsed); may be repeated; %p pid, %h host, %t time, %n program, %r "
+           "ending (.html, .svg, .speedscope.json, ...: see linescope export --help); may be "
+           "repeated; %p pid, %h host, %t time, %n program, %r "
            "rank",
            kResults},
           &options->outputs);
   AddList(app,
           {"--format", "FORMAT",
-           "html or collapsed, where the ending does not tell; once for every --output, or once "
+           "html, collapsed, ..., where the ending does not tell; once for every --output, or once "
            "for all",
            kResults},
           &options->formats);
@@ -137,6 +208,7 @@ void AddResultOptions(CLI::App& app, ResultOptions* options) {
       {"--profile", "FILE",
        "keep the profile here (.linescope): reports and exports are made from it later", kResults},
       &options->profile);
+  AddAiOption(app, kResults, &options->ai);
   AddChoice<Display>(
       app,
       {"--display", "",
@@ -149,7 +221,29 @@ void AddResultOptions(CLI::App& app, ResultOptions* options) {
   AddFlag(app, {"--verbose,-v", "", "say what was decided and why", kOther}, &options->verbose);
 }
 
+void AddPythonOption(CLI::App& app, std::string* python) {
+  AddText(app,
+          {"--python", "FILE",
+           "the interpreter, or its virtual environment's folder; default: the active "
+           "environment's, else python3 on PATH; not for -- PROGRAM",
+           kOther},
+          python);
+}
+
 void AddHelpOption(CLI::App& app) { app.set_help_flag("--help,-h", "this text")->group(kOther); }
+
+void CollectAs(const CollectOptions& options, SessionOptions* session) {
+  session->subprocesses = options.subprocesses;
+  session->rate_hz = options.rate_hz;
+  session->mode = options.mode;
+  session->consistency = options.consistency;
+  session->switch_records = options.switch_records;
+  session->gc = options.gc;
+  session->tasks = options.tasks;
+  session->native = options.native;
+  session->duration_s = options.duration_s;
+  session->delay_s = options.delay_s;
+}
 
 const char* ConsistencyName(Consistency consistency) {
   switch (consistency) {
@@ -165,6 +259,16 @@ const char* ConsistencyName(Consistency consistency) {
   return "";
 }
 
-const char* ModeName(Mode mode) { return mode == Mode::kCpu ? "cpu" : "wall"; }
+const char* ModeName(Mode mode) {
+  switch (mode) {
+    case Mode::kWall:
+      return "wall";
+    case Mode::kCpu:
+      return "cpu";
+    case Mode::kGil:
+      return "gil";
+  }
+  return "";
+}
 
 }  // namespace linescope

@@ -6,9 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "base/unique_fd.h"
@@ -21,20 +23,57 @@ namespace fs = std::filesystem;
 
 struct FormatEntry {
   OutputFormat format;
+  std::optional<ExportFormat> exported;  // unset: the report, which is a file of its own making
   const char* name;
   const char* ending;
+  const char* kind;  // in messages
+  const char*
+      mark;  // in the first bytes of such a file that LineScope made; empty: told by its form
+  const char* help;
 };
-constexpr std::array kFormats = {FormatEntry{OutputFormat::kHtml, "html", ".html"},
-                                 FormatEntry{OutputFormat::kCollapsed, "collapsed", ".collapsed"}};
+constexpr std::array kFormats = {
+    FormatEntry{OutputFormat::kHtml,
+                {},
+                "html",
+                ".html",
+                "a report",
+                R"(name="generator" content="LineScope)",
+                "the report, as linescope report writes it"},
+    FormatEntry{OutputFormat::kCollapsed, ExportFormat::kCollapsed, "collapsed", ".collapsed",
+                "a list of stacks", "", "one line a stack, 'outer;...;inner samples'"},
+    FormatEntry{OutputFormat::kSpeedscope, ExportFormat::kSpeedscope, "speedscope",
+                ".speedscope.json", "a profile for speedscope", "\"exporter\":\"LineScope",
+                "for speedscope"},
+    FormatEntry{OutputFormat::kPprof, ExportFormat::kPprof, "pprof", ".pb.gz",
+                "a profile for pprof", "\x1f\x8b", "for go tool pprof and services that read it"},
+    FormatEntry{OutputFormat::kFirefox, ExportFormat::kFirefox, "firefox", ".firefox.json",
+                "a profile for the Firefox Profiler", "\"importedFrom\":\"LineScope",
+                "for the Firefox Profiler"},
+    FormatEntry{OutputFormat::kChromeTrace, ExportFormat::kChromeTrace, "chrome-trace",
+                ".trace.json", "a trace", "\"creator\":\"LineScope",
+                "trace events, for Perfetto and chrome://tracing"},
+    FormatEntry{OutputFormat::kCallgrind, ExportFormat::kCallgrind, "callgrind", ".callgrind",
+                "a Callgrind profile", "\ncreator: LineScope",
+                "for KCachegrind and callgrind_annotate"},
+    // After the other endings in .json.
+    FormatEntry{OutputFormat::kJson, ExportFormat::kJson, "json", ".json", "a profile as JSON",
+                "\"creator\":\"LineScope", "everything, for programs (docs/export-json.md)"},
+    FormatEntry{OutputFormat::kCsv, ExportFormat::kCsv, "csv", ".csv", "a table of lines",
+                "file,line,in_project,", "a row for each line, for spreadsheets"},
+    FormatEntry{OutputFormat::kSvg, ExportFormat::kSvg, "svg", ".svg", "a flame graph",
+                "<!-- Flame graph by LineScope", "a flame graph as a picture"},
+};
 constexpr std::string_view kProfileEnding = ".linescope";
 
-// Every report says in its first bytes who made it; a profile is an SQLite database.
-constexpr std::string_view kReportMark = R"(name="generator" content="LineScope)";
 constexpr std::string_view kProfileMark = "SQLite format 3";
 
 // Ranks as the launchers of jobs tell them: Slurm, Open MPI, MPICH and its kin, torchrun.
 constexpr std::array kRankVariables = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                        "PMI_RANK", "RANK"};
+
+const FormatEntry& EntryOf(OutputFormat format) {
+  return *std::ranges::find(kFormats, format, &FormatEntry::format);
+}
 
 std::string Shown(const fs::path& path) { return "'" + Printable(path.string()) + "'"; }
 
@@ -65,13 +104,8 @@ bool IsOurs(const std::string& path, std::optional<OutputFormat> format) {
   const std::string head = Head(path);
   if (head.empty()) return true;  // nothing is lost
   if (!format) return head.starts_with(kProfileMark);
-  switch (*format) {
-    case OutputFormat::kHtml:
-      return head.find(kReportMark) != std::string::npos;
-    case OutputFormat::kCollapsed:
-      return LooksCollapsed(head);
-  }
-  return false;
+  const std::string_view mark = EntryOf(*format).mark;
+  return mark.empty() ? LooksCollapsed(head) : head.find(mark) != std::string::npos;
 }
 
 fs::path FolderOf(const fs::path& path) {
@@ -115,10 +149,15 @@ std::string RecordingPlace(const std::vector<OutputFile>& files, const Placehold
 
 }  // namespace
 
-const char* FormatName(OutputFormat format) {
+std::optional<ExportFormat> ExportedAs(OutputFormat format) { return EntryOf(format).exported; }
+
+const char* FormatName(OutputFormat format) { return EntryOf(format).name; }
+
+std::string FormatsHelp() {
+  std::string help;
   for (const FormatEntry& entry : kFormats)
-    if (entry.format == format) return entry.name;
-  return "";
+    help += fmt::format("  {:<14}{:<18}{}\n", entry.name, entry.ending, entry.help);
+  return help;
 }
 
 Result<OutputFormat> FormatNamed(const std::string& name) {
@@ -131,8 +170,10 @@ Result<OutputFormat> FormatNamed(const std::string& name) {
 }
 
 Result<OutputFormat> FormatOfFile(const fs::path& file) {
+  const std::string name = file.filename().string();
   for (const FormatEntry& entry : kFormats)
-    if (file.extension() == entry.ending) return entry.format;
+    if (name.size() > std::strlen(entry.ending) && name.ends_with(entry.ending))
+      return entry.format;
   if (file.extension() == kProfileEnding)
     return Fail(ErrorCode::kUsage,
                 "{} is a profile's ending; to keep the profile there: --profile {}", Shown(file),
@@ -232,10 +273,7 @@ Status CheckPlace(const std::string& path, std::optional<OutputFormat> format) {
     if (!IsOurs(path, format)) {
       return Fail(ErrorCode::kIo,
                   "{} exists and is not {} made by LineScope: remove it, or name another place",
-                  Shown(path),
-                  !format                          ? "a profile"
-                  : *format == OutputFormat::kHtml ? "a report"
-                                                   : "a list of stacks");
+                  Shown(path), format ? EntryOf(*format).kind : "a profile");
     }
   }
   if (!fs::is_directory(folder, error))
@@ -263,8 +301,7 @@ Result<OutputPlan> PlanOutputs(const OutputRequest& request, const Placeholders&
                   request.formats.size());
     LS_TRY(format, FormatNamed(request.formats.empty() ? "html" : request.formats[0]));
     const std::string base = "linescope-" + values.program;
-    for (const FormatEntry& entry : kFormats)
-      if (entry.format == format) plan.files.push_back({base + entry.ending, format});
+    plan.files.push_back({base + EntryOf(format).ending, format});
     if (plan.profile.empty()) plan.profile = base + std::string(kProfileEnding);
   }
   for (const OutputFile& file : plan.files) LS_CHECK_OK(CheckPlace(Trial(file.path), file.format));

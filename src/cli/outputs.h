@@ -8,14 +8,30 @@
 #include <vector>
 
 #include "base/result.h"
+#include "export/export.h"
 
 namespace linescope {
 
-enum class OutputFormat { kHtml, kCollapsed };
+enum class OutputFormat {
+  kHtml,
+  kCollapsed,
+  kSpeedscope,
+  kPprof,
+  kFirefox,
+  kChromeTrace,
+  kCallgrind,
+  kJson,
+  kCsv,
+  kSvg,
+};
 
+// The export that makes it; nullopt: none does, it is the report.
+std::optional<ExportFormat> ExportedAs(OutputFormat format);
 // Names for --format, and the endings that tell a format.
 const char* FormatName(OutputFormat format);
 Result<OutputFormat> FormatNamed(const std::string& name);
+// What --help of `export` says of each format, a line each.
+std::string FormatsHelp();
 // Fails with kUsage, listing the endings that are known.
 Result<OutputFormat> FormatOfFile(const std::filesystem::path& file);
 

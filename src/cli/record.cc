@@ -8,16 +8,20 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "cli/arguments.h"
 #include "cli/browser.h"
 #include "cli/closing.h"
 #include "cli/exit_codes.h"
+#include "cli/file_judge.h"
+#include "cli/find_process.h"
 #include "cli/hot_tables.h"
 #include "cli/outputs.h"
+#include "cli/report_so_far.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
 #include "cli/write_output.h"
+#include "process/namespaces.h"
 #include "profile/reader.h"
-#include "source/snapshot.h"
 
 namespace linescope {
 namespace {
@@ -36,6 +40,7 @@ RunInfo DescribeRunInfo(const Recording& recording, const ProjectScope& scope,
   run.host = values.host;
   run.linescope_version = kVersion;
   run.mode = ModeName(collect.mode);
+  run.idle = collect.idle.value_or(true);
   run.consistency = ConsistencyName(collect.consistency);
   run.rate_hz = collect.rate_hz;
   run.started_unix_ns = RealtimeNs();
@@ -47,45 +52,16 @@ RunInfo DescribeRunInfo(const Recording& recording, const ProjectScope& scope,
   return run;
 }
 
-// Judges files and takes snapshots of those that are the project's.
-auto FileJudge(std::shared_ptr<ProjectScope> scope, const Recording& recording) {
-  return [scope = std::move(scope), code = recording.code,
-          working_directory =
-              recording.scope.working_directory](const SessionOptions::FileRequest& request) {
-    SessionOptions::FileAnswer answer;
-    ScopeFile file;
-    file.file = request.file;
-    file.stdlib_dir = request.stdlib_dir;
-    answer.in_project = scope->InProject(file);
-    if (!answer.in_project) return answer;
-    SnapshotRequest snapshot;
-    snapshot.file = request.file;
-    snapshot.pid = request.pid;
-    snapshot.working_directory = working_directory;
-    snapshot.process_start_unix_ns = request.process_start_unix_ns;
-    snapshot.in_project = true;
-    snapshot.code = code;
-    snapshot.function_name = request.function_name;
-    snapshot.first_line = static_cast<uint32_t>(std::max(0, request.first_line));
-    answer.snapshot = TakeSnapshot(snapshot);
-    return answer;
-  };
-}
-
 SessionOptions BuildSession(const Recording& recording, const OutputPlan& plan, RunInfo run,
                             std::shared_ptr<ProjectScope> scope) {
   SessionOptions session;
   session.command = recording.command;
   session.pid = recording.pid;
-  session.subprocesses = recording.collect.subprocesses;
-  session.rate_hz = recording.collect.rate_hz;
-  session.mode = recording.collect.mode;
-  session.consistency = recording.collect.consistency;
-  session.duration_s = recording.collect.duration_s;
-  session.delay_s = recording.collect.delay_s;
+  CollectAs(recording.collect, &session);
   session.profile_path = plan.recording;
   session.run = std::move(run);
-  session.on_file = FileJudge(std::move(scope), recording);
+  session.on_file =
+      MakeFileJudge(std::move(scope), recording.scope.working_directory, recording.code);
   return session;
 }
 
@@ -134,12 +110,14 @@ void SettleProfile(const OutputPlan& plan, int pid, Results* results) {
                     Printable(kept)));
 }
 
-void WriteResults(const OutputPlan& plan, ProfileReader& reader, const Profile& profile,
+void WriteResults(const OutputPlan& plan, bool ai, ProfileReader& reader, const Profile& profile,
                   Results* results) {
   const int pid = reader.processes().empty() ? 0 : reader.processes()[0].pid;
   for (const OutputFile& file : plan.files) {
     const std::string path = WithPid(file.path, pid);
-    if (const Status written = WriteOutput(reader, profile, path, file.format); !written) {
+    if (const Status written =
+            WriteOutput(reader, profile, path, file.format, {.report = {.ai = ai}});
+        !written) {
       PrintError(written.error().what);
       results->complete = false;
       continue;
@@ -156,18 +134,6 @@ void PrintToStderr(const std::string& text) {
   std::fflush(stderr);
 }
 
-void PrintDiagnostics(const std::vector<Diagnostic>& diagnostics, const ResultOptions& options) {
-  for (const Diagnostic& diagnostic : diagnostics) {
-    if (diagnostic.level == "error") {
-      PrintError(diagnostic.text);
-    } else if (diagnostic.level == "warning") {
-      PrintWarning(diagnostic.text);
-    } else if (options.verbose) {
-      PrintNote(diagnostic.text);
-    }
-  }
-}
-
 Display ChooseDisplay(const ResultOptions& options, const Results& results) {
   const Display wanted = options.display.value_or(Display::kBrowser);
   if (wanted == Display::kBrowser && (results.report.empty() || !HaveDisplay()))
@@ -178,7 +144,7 @@ Display ChooseDisplay(const ResultOptions& options, const Results& results) {
 void Present(const Recording& recording, const SessionResult& session, const Results& results,
              ProfileReader* reader, const Profile* profile) {
   const ResultOptions& options = recording.results;
-  PrintDiagnostics(session.diagnostics, options);
+  PrintDiagnostics(session.diagnostics, options.verbose);
   const Display display = ChooseDisplay(options, results);
   if (!options.quiet) {
     const Terminal terminal = DescribeTerminal(STDERR_FILENO);
@@ -215,6 +181,7 @@ int Refuse(const Error& error) {
 }  // namespace
 
 int Record(const Recording& recording) {
+  if (const Status proc = CheckProc(); !proc) return Refuse(proc.error());
   const Placeholders values = DescribeRun(recording.name, recording.pid);
   const auto plan = PlanOutputs(
       {recording.results.outputs, recording.results.formats, recording.results.profile}, values);
@@ -226,11 +193,16 @@ int Record(const Recording& recording) {
   std::error_code ignored;
   const bool replaces = fs::exists(plan->recording, ignored);
   RunInfo run = DescribeRunInfo(recording, *scope, values);
-  const auto session = RunSession(BuildSession(recording, *plan, std::move(run),
-                                               std::make_shared<ProjectScope>(std::move(*scope))));
+  SessionOptions options = BuildSession(recording, *plan, std::move(run),
+                                        std::make_shared<ProjectScope>(std::move(*scope)));
+  ReportSoFar so_far(&*plan, recording.results.ai);
+  options.on_look = [&so_far](int pid) { so_far.Begin(pid); };
+  const auto session = RunSession(options);
+  so_far.Wait();
   if (!session) {
     if (!replaces) RemoveProfile(plan->recording);
     const int status = Refuse(session.error());
+    if (recording.pid) PrintPidHint(*recording.pid);
     // What the session can find wrong with a command is that the kernel will not execute it.
     return !recording.pid && status == kExitUsage ? kExitNotRunnable : status;
   }
@@ -247,7 +219,7 @@ int Record(const Recording& recording) {
     auto loaded = (*reader)->Load();
     if (loaded) {
       profile = std::move(*loaded);
-      WriteResults(*plan, **reader, *profile, &results);
+      WriteResults(*plan, recording.results.ai, **reader, *profile, &results);
       if (!(*reader)->processes().empty()) pid = (*reader)->processes()[0].pid;
     } else {
       PrintError(loaded.error().what);

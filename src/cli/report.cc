@@ -26,13 +26,14 @@ nothing beside it.)",
 
 int ReportMain(const Arguments& arguments) {
   std::string profile_path, output;
-  bool open = false;
+  bool open = false, ai = true;
   CLI::App app("", "report");
   app.add_option("PROFILE", profile_path, "a .linescope file")->required();
   AddText(app,
           {"-o,--output", "FILE", "where to write; default: beside the profile, ending in .html",
            "Options"},
           &output);
+  AddAiOption(app, "Options", &ai);
   AddFlag(app, {"--open", "", "open it in the browser", "Options"}, &open);
   AddHelpOption(app);
   if (const auto status = ParseArguments(app, kHelp, arguments)) return *status;
@@ -47,8 +48,8 @@ int ReportMain(const Arguments& arguments) {
   if (!opened) return fail(opened.error());
   if (const Status place = CheckPlace(output, OutputFormat::kHtml); !place)
     return fail(place.error());
-  if (const Status written =
-          WriteOutput(*opened->reader, opened->profile, output, OutputFormat::kHtml);
+  if (const Status written = WriteOutput(*opened->reader, opened->profile, output,
+                                         OutputFormat::kHtml, {.report = {.ai = ai}});
       !written)
     return fail(written.error());
   PrintNote("report: " + Printable(output));

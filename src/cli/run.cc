@@ -8,8 +8,10 @@
 #include "cli/option_types.h"
 #include "cli/options.h"
 #include "cli/record.h"
+#include "cli/run_as.h"
 #include "cli/settings.h"
 #include "cli/target.h"
+#include "cli/target_words.h"
 #include "cli/terminal.h"
 
 namespace linescope {
@@ -34,96 +36,44 @@ Options can also be set in the environment (LINESCOPE_RATE=500; lists with
 commas) and in linescope.toml or [tool.linescope] of pyproject.toml, in this
 folder or above it. The command line wins, then the environment.
 
+Signals that LineScope gets it passes on to the program, but SIGUSR1: it writes
+the report of what there is so far (kill -USR1 PID).
+
 Examples:
   linescope run app.py --port 8000           --port belongs to app.py
   linescope run --rate 5000 -m pytest -x     the module pytest
   linescope run uvicorn app:main             the program uvicorn
   linescope run -o out.collapsed -- celery -A tasks worker)"};
 
-TargetWords TakeTarget(const OptionsEnd& end, const Arguments& arguments) {
-  TargetWords target;
-  switch (end.kind) {
-    case OptionsEnd::Kind::kDashes:
-      target.form = TargetForm::kProgram;
-      break;
-    case OptionsEnd::Kind::kLastOption:
-      target.form = end.option == "-m" ? TargetForm::kModule : TargetForm::kCode;
-      if (!end.value.empty()) target.words.push_back(end.value);
-      break;
-    case OptionsEnd::Kind::kWord:
-    case OptionsEnd::Kind::kNothing:
-      break;
-  }
-  target.words.insert(target.words.end(), arguments.begin() + static_cast<ptrdiff_t>(end.index),
-                      arguments.end());
-  return target;
-}
-
-std::string MissingTarget(const OptionsEnd& end) {
-  switch (end.kind) {
-    case OptionsEnd::Kind::kDashes:
-      return "a program to run is missing after --";
-    case OptionsEnd::Kind::kLastOption:
-      return end.option == "-m" ? "the module's name is missing after -m"
-                                : "the code is missing after -c";
-    case OptionsEnd::Kind::kWord:
-    case OptionsEnd::Kind::kNothing:
-      break;
-  }
-  return "a script to run is missing (or -m MODULE, -c CODE, -- PROGRAM)";
-}
-
-std::string Title(const TargetWords& words, const Target& target) {
-  switch (words.form) {
-    case TargetForm::kModule:
-      return "python -m " + words.words[0];
-    case TargetForm::kCode:
-      return "python -c";
-    case TargetForm::kScript:
-      return words.words[0] == "-" ? "python -"
-                                   : std::filesystem::path(words.words[0]).filename().string();
-    case TargetForm::kProgram:
-      break;
-  }
-  return target.script.empty() ? std::filesystem::path(words.words[0]).filename().string()
-                               : std::filesystem::path(target.script).filename().string();
-}
-
 }  // namespace
 
 int RunMain(const Arguments& arguments) {
   Recording recording;
-  std::string python;
+  std::string python, user;
   CLI::App app("", "run");
   recording.collect.subprocesses = true;
   AddCollectOptions(app, &recording.collect);
   AddResultOptions(app, &recording.results);
+  AddPythonOption(app, &python);
   AddText(app,
-          {"--python", "FILE",
-           "the interpreter, or its virtual environment's folder; default: the active "
-           "environment's, else python3 on PATH; not for -- PROGRAM",
+          {"--user", "NAME",
+           "for root: whose program it is, and whose files the results; default: who called sudo",
            "Other"},
-          &python);
+          &user);
   AddHelpOption(app);
 
-  const std::vector<std::string> last_options = {"-m", "-c"};
-  const auto end = FindOptionsEnd(app, arguments, last_options);
-  if (!end) return ReportUsageError("run", end.error().what);
-  auto own_end = arguments.begin();
-  if (end->kind == OptionsEnd::Kind::kDashes || end->kind == OptionsEnd::Kind::kLastOption) {
-    own_end += static_cast<ptrdiff_t>(end->index) - 1;
-  } else {
-    own_end += static_cast<ptrdiff_t>(end->index);
-  }
-  const Arguments own(arguments.begin(), own_end);
-  if (const auto status = ParseArguments(app, kHelp, own)) return *status;
-  const TargetWords words = TakeTarget(*end, arguments);
-  if (words.words.empty()) return ReportUsageError("run", MissingTarget(*end));
+  const auto line = SplitCommandLine(app, arguments);
+  if (!line) return ReportUsageError("run", line.error().what);
+  if (const auto status = ParseArguments(app, kHelp, line->own)) return *status;
+  if (line->target.words.empty()) return ReportUsageError("run", line->missing);
 
   const std::filesystem::path folder = std::filesystem::current_path();
   const auto settings = LoadSettings(app, folder, ProcessEnv);
   if (!settings) return ReportUsageError("run", settings.error().what);
-  const auto target = ResolveTarget(words, python, ProcessEnv);
+  if (const std::string wrong = ContradictionIn(recording.collect); !wrong.empty())
+    return ReportUsageError("run", wrong);
+  if (const auto status = RunAs(user, KeepFiles::kNo, recording.results.verbose)) return *status;
+  const auto target = ResolveTarget(line->target, python, ProcessEnv);
   if (!target) {
     PrintError(target.error().what);
     return target.error().code;
@@ -135,7 +85,7 @@ int RunMain(const Arguments& arguments) {
   recording.command = target->command;
   recording.shown_command = target->typed;
   recording.name = target->name;
-  recording.title = Title(words, *target);
+  recording.title = TargetTitle(line->target, *target);
   recording.code = target->code;
   recording.scope.working_directory = folder.string();
   recording.scope.script = target->script;

@@ -6,8 +6,11 @@
 #include <iterator>
 
 #include "cli/arguments.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/toml.h"
+#include "cli/top_live.h"
+#include "cli/top_options.h"
 
 namespace linescope {
 namespace {
@@ -36,8 +39,24 @@ bool MayRepeat(const CLI::Option& option) {
 }
 
 bool IsPath(const std::string& key, const std::string& value) {
-  if (key == "output" || key == "profile" || key == "project-root") return true;
+  if (key == "output" || key == "profile" || key == "project-root" || key == "output-of-program")
+    return true;
   return key == "python" && value.find('/') != std::string::npos;
+}
+
+// One file serves all commands, and not every one has all options.
+bool IsOfAnotherCommand(const std::string& key) {
+  CLI::App all;
+  CollectOptions collect;
+  ResultOptions results;
+  TopRun run;
+  std::string python;
+  AddCollectOptions(all, &collect);
+  AddResultOptions(all, &results);
+  AddPythonOption(all, &python);
+  AddViewOptions(all, &run);
+  const auto keys = Keys(all);
+  return std::ranges::find(keys, key) != keys.end();
 }
 
 std::string EnvironmentName(const std::string& key) {
@@ -153,6 +172,7 @@ Result<std::vector<Setting>> SettingsFromFile(const CLI::App& app, const fs::pat
         fmt::format("{}, line {}: {}", file.string(), entry.line, Printable(entry.key));
     const auto keys = Keys(app);
     if (std::ranges::find(keys, key) == keys.end()) {
+      if (IsOfAnotherCommand(key)) continue;
       const std::string match = ClosestMatch(key, keys);
       return Fail(ErrorCode::kUsage, "{}: there is no such option{}", origin,
                   match.empty() ? "" : fmt::format("; did you mean '{}'?", match));

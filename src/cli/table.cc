@@ -1,10 +1,13 @@
 #include "cli/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace linescope {
 
-void TextTable::AddRow(std::vector<std::string> cells) {
+void TextTable::AddRow(std::vector<std::string> cells, const char* style) {
+  styles_.push_back(style);
   for (std::string& cell : cells) cell = Printable(cell);
   rows_.push_back(std::move(cells));
 }
@@ -36,7 +39,11 @@ std::string TextTable::Format(const Terminal& terminal, int indent) const {
   };
   const std::string headings = line([&](size_t i) { return columns_[i].heading; });
   std::string out = terminal.colour ? "\x1b[2m" + headings + "\x1b[0m\n" : headings + "\n";
-  for (const auto& row : rows_) out += line([&](size_t i) { return row[i]; }) + "\n";
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    const std::string text = line([&](size_t i) { return rows_[row][i]; });
+    const bool styled = terminal.colour && *styles_[row] != '\0';
+    out += styled ? fmt::format("\x1b[{}{}\x1b[0m\n", styles_[row], text) : text + "\n";
+  }
   return out;
 }
 

@@ -19,8 +19,9 @@ class TextTable {
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // As many cells as there are columns.
-  void AddRow(std::vector<std::string> cells);
+  // As many cells as there are columns. `style` is what follows "\x1b[" to colour the row, where
+  // there are colours.
+  void AddRow(std::vector<std::string> cells, const char* style = "");
   // Lines that end in '\n', each begun by `indent` blanks. Headings are dimmed where there are
   // colours.
   [[nodiscard]] std::string Format(const Terminal& terminal, int indent) const;
@@ -28,6 +29,7 @@ class TextTable {
  private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
+  std::vector<const char*> styles_;  // by row
 };
 
 }  // namespace linescope

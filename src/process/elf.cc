@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -22,6 +23,7 @@ constexpr size_t kMaxProgramHeadersSize = 65536;
 constexpr uint32_t kMaxSections = 1 << 20;
 constexpr size_t kMaxSectionName = 256;
 
+// Headers and tables are read word by word: the blocks read last are kept.
 class FdSource : public ElfSource {
  public:
   explicit FdSource(UniqueFd fd) : fd_(std::move(fd)) {
@@ -29,6 +31,39 @@ class FdSource : public ElfSource {
     if (::fstat(fd_.get(), &info) == 0) size_ = static_cast<uint64_t>(info.st_size);
   }
   bool ReadAt(uint64_t offset, void* out, size_t size) const override {
+    const uint64_t inside = offset % kBlockSize;
+    if (size > kBlockSize - inside || offset > size_ || size > size_ - offset) {
+      return ReadFile(offset, out, size);
+    }
+    const Block* block = BlockAt(offset - inside);
+    if (block == nullptr) return false;
+    std::memcpy(out, block->bytes.data() + inside, size);
+    return true;
+  }
+  [[nodiscard]] uint64_t size() const override { return size_; }
+
+ private:
+  static constexpr size_t kBlockSize = 4096;
+  // Enough for the tables between which one lookup goes to and fro.
+  static constexpr size_t kBlocks = 8;
+  struct Block {
+    uint64_t offset = UINT64_MAX;  // none yet
+    std::array<char, kBlockSize> bytes;
+  };
+
+  const Block* BlockAt(uint64_t offset) const {
+    for (const Block& block : blocks_) {
+      if (block.offset == offset) return &block;
+    }
+    blocks_.reserve(kBlocks);
+    Block& block = blocks_.size() < kBlocks ? blocks_.emplace_back() : blocks_[oldest_++ % kBlocks];
+    const bool read =
+        ReadFile(offset, block.bytes.data(), std::min<uint64_t>(kBlockSize, size_ - offset));
+    block.offset = read ? offset : UINT64_MAX;
+    return read ? &block : nullptr;
+  }
+
+  bool ReadFile(uint64_t offset, void* out, size_t size) const {
     auto* cursor = static_cast<char*>(out);
     while (size > 0) {
       const ssize_t n = ::pread(fd_.get(), cursor, size, static_cast<off_t>(offset));
@@ -40,11 +75,11 @@ class FdSource : public ElfSource {
     }
     return true;
   }
-  [[nodiscard]] uint64_t size() const override { return size_; }
 
- private:
   UniqueFd fd_;
   uint64_t size_ = 0;
+  mutable std::vector<Block> blocks_;
+  mutable size_t oldest_ = 0;
 };
 
 class BytesSource : public ElfSource {
@@ -176,6 +211,14 @@ Result<ElfFile> ElfFile::Open(std::unique_ptr<ElfSource> source, std::string nam
   file.source_ = std::move(source);
   file.name_ = std::move(name);
   LS_CHECK_OK(file.ReadHeaders());
+  return file;
+}
+
+Result<ElfFile> ElfFile::OpenLoaded(std::unique_ptr<ElfSource> source, std::string name,
+                                    std::span<const Mapping> mappings) {
+  LS_TRY(file, Open(std::move(source), std::move(name)));
+  file.section_headers_offset_ = 0;
+  file.loaded_bias_ = file.LoadBias(mappings).value_or(0);
   return file;
 }
 
@@ -356,14 +399,19 @@ Result<std::optional<ElfFile::Dynamic>> ElfFile::ReadDynamic() const {
         break;
     }
   }
-  const auto symbols_offset = OffsetOf(symbols);
-  const auto strings_offset = OffsetOf(strings);
+  // In memory glibc's loader replaces these addresses by those in the process; musl's does not.
+  const auto offset_of = [&](uint64_t address) {
+    const auto offset = OffsetOf(address);
+    return offset || loaded_bias_ == 0 ? offset : OffsetOf(address - loaded_bias_);
+  };
+  const auto symbols_offset = offset_of(symbols);
+  const auto strings_offset = offset_of(strings);
   if (!symbols_offset || !strings_offset || !InFile(*strings_offset, dynamic.strings_size))
     return std::nullopt;
   dynamic.symbols = *symbols_offset;
   dynamic.strings = *strings_offset;
-  dynamic.gnu_hash = gnu_hash != 0 ? OffsetOf(gnu_hash).value_or(0) : 0;
-  dynamic.sysv_hash = sysv_hash != 0 ? OffsetOf(sysv_hash).value_or(0) : 0;
+  dynamic.gnu_hash = gnu_hash != 0 ? offset_of(gnu_hash).value_or(0) : 0;
+  dynamic.sysv_hash = sysv_hash != 0 ? offset_of(sysv_hash).value_or(0) : 0;
   return dynamic;
 }
 
@@ -452,12 +500,16 @@ ElfFile::MaybeSymbol ElfFile::FindInSections(uint32_t section_type, std::string_
   return std::nullopt;
 }
 
-ElfFile::MaybeSymbol ElfFile::FindSymbol(std::string_view name) const {
+ElfFile::MaybeSymbol ElfFile::FindExported(std::string_view name) const {
   LS_TRY(dynamic, ReadDynamic());
   const bool hashed = dynamic && (dynamic->gnu_hash != 0 || dynamic->sysv_hash != 0);
-  MaybeSymbol symbol = !hashed                  ? FindInSections(SHT_DYNSYM, name)
-                       : dynamic->gnu_hash != 0 ? FindByGnuHash(*dynamic, name)
-                                                : FindBySysvHash(*dynamic, name);
+  return !hashed                  ? FindInSections(SHT_DYNSYM, name)
+         : dynamic->gnu_hash != 0 ? FindByGnuHash(*dynamic, name)
+                                  : FindBySysvHash(*dynamic, name);
+}
+
+ElfFile::MaybeSymbol ElfFile::FindSymbol(std::string_view name) const {
+  MaybeSymbol symbol = FindExported(name);
   if (symbol && *symbol) return symbol;
   const MaybeSymbol full = FindInSections(SHT_SYMTAB, name);
   // Where one table is broken and the other does not know the name, the break is the news.

@@ -61,6 +61,11 @@ class ElfFile {
   // sense.
   static Result<ElfFile> Open(std::unique_ptr<ElfSource> source, std::string name);
 
+  // Of a file whose bytes are those that a process has mapped at `mappings`, and may have changed
+  // since. Has no sections: their headers are in no segment.
+  static Result<ElfFile> OpenLoaded(std::unique_ptr<ElfSource> source, std::string name,
+                                    std::span<const Mapping> mappings);
+
   // ET_EXEC: the file's addresses are the process's.
   [[nodiscard]] bool has_fixed_addresses() const { return fixed_addresses_; }
   [[nodiscard]] uint16_t machine() const { return machine_; }
@@ -74,8 +79,10 @@ class ElfFile {
   // packers. nullopt: the file has no such section, or no section headers.
   Result<std::optional<ElfSection>> FindSection(std::string_view name) const;
 
-  // A *defined* symbol: of the dynamic symbols (by PT_DYNAMIC and its hash tables, so without
-  // section headers, too), then of .symtab. nullopt: the file defines none of that name.
+  // A *defined* dynamic symbol, by PT_DYNAMIC and its hash tables, so without section headers, too.
+  // nullopt: the file exports none of that name.
+  Result<std::optional<ElfSymbol>> FindExported(std::string_view name) const;
+  // Then one of .symtab, which takes reading all of its names. nullopt: the file defines none.
   Result<std::optional<ElfSymbol>> FindSymbol(std::string_view name) const;
 
  private:
@@ -99,6 +106,7 @@ class ElfFile {
   std::string name_;
   bool fixed_addresses_ = false;
   uint16_t machine_ = 0;
+  uint64_t loaded_bias_ = 0;  // 0: not loaded
   std::vector<ElfSegment> segments_;
   uint64_t dynamic_offset_ = 0;
   uint64_t dynamic_size_ = 0;

@@ -173,6 +173,7 @@ struct ChildPlan {
   char* const* argv;
   char* const* shell_argv;  // null: not a text file
   char* const* environment;
+  std::array<int, 3> streams;
   int gate;
 };
 
@@ -188,6 +189,9 @@ struct ChildPlan {
     ::syscall(SYS_sched_setaffinity, 0, inherited.affinity_size, inherited.affinity.data());
   }
   ::setrlimit(RLIMIT_NOFILE, &inherited.descriptors);
+  for (int i = 0; i < 3; ++i) {
+    if (plan.streams[i] >= 0) ::dup2(plan.streams[i], i);
+  }
   ::pthread_sigmask(SIG_SETMASK, &inherited.mask, nullptr);
 
   char go;
@@ -296,6 +300,7 @@ std::expected<LaunchedProcess, LaunchError> Launch(const LaunchOptions& options)
       .argv = argv.data(),
       .shell_argv = LooksLikeText(ReadHead(*program)) ? shell_argv.data() : nullptr,
       .environment = envp.data(),
+      .streams = options.streams,
       .gate = theirs.get()};
   GetInherited();
   KeepExitStatuses();

@@ -2,14 +2,15 @@
 // Starting the target as if LineScope were not there, held before its exec until the sampler is
 // ready.
 //
-// The child shares our standard streams, working directory, umask, process group, session and
-// controlling terminal, gets the signal mask, dispositions, timer slack, CPU affinity and limit of
-// descriptors that we ourselves inherited (SaveInheritedSignals), and the descriptors that we
-// inherited without close-on-exec; all of our own are O_CLOEXEC. Job control works as it would for
-// a pipeline: the terminal's signals reach both of us, see StopWithTarget for what does not come
-// from the terminal.
+// The child shares our standard streams (unless given others), working directory, umask, process
+// group, session and controlling terminal, gets the signal mask, dispositions, timer slack, CPU
+// affinity and limit of descriptors that we ourselves inherited (SaveInheritedSignals), and the
+// descriptors that we inherited without close-on-exec; all of our own are O_CLOEXEC. Job control
+// works as it would for a pipeline: the terminal's signals reach both of us, see StopWithTarget for
+// what does not come from the terminal.
 #include <sys/types.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +50,8 @@ struct LaunchOptions {
   std::string program = {};       // found as ResolveProgram says; empty: argv[0]
   // Variables set over our own environment, or removed from it where there is no value.
   std::vector<std::pair<std::string, std::optional<std::string>>> environment = {};
+  // Descriptors to become the standard streams; -1: ours.
+  std::array<int, 3> streams = {-1, -1, -1};
 };
 
 struct ExitStatus {

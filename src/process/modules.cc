@@ -37,6 +37,38 @@ UniqueFd TryOpen(const std::string& path, const Mapping& mapping) {
   return fd && IsSameFile(fd.get(), mapping) ? std::move(fd) : UniqueFd();
 }
 
+class MemorySource : public ElfSource {
+ public:
+  MemorySource(RemoteMemory* memory, std::span<const Mapping> mappings)
+      : memory_(memory), mappings_(mappings.begin(), mappings.end()) {
+    for (const Mapping& mapping : mappings) {
+      size_ = std::max(size_, mapping.offset + mapping.size());
+    }
+  }
+  bool ReadAt(uint64_t offset, void* out, size_t size) const override {
+    auto* cursor = static_cast<std::byte*>(out);
+    while (size > 0) {
+      const auto it = std::ranges::find_if(mappings_, [&](const Mapping& mapping) {
+        return offset >= mapping.offset && offset - mapping.offset < mapping.size();
+      });
+      if (it == mappings_.end()) return false;
+      const uint64_t inside = offset - it->offset;
+      const size_t n = std::min<uint64_t>(size, it->size() - inside);
+      if (!memory_->ReadExact(it->start + inside, cursor, n)) return false;
+      cursor += n;
+      offset += n;
+      size -= n;
+    }
+    return true;
+  }
+  [[nodiscard]] uint64_t size() const override { return size_; }
+
+ private:
+  RemoteMemory* memory_;
+  std::vector<Mapping> mappings_;
+  uint64_t size_ = 0;
+};
+
 }  // namespace
 
 bool Module::has_code() const {
@@ -85,9 +117,18 @@ Result<UniqueFd> OpenMappedFile(int pid, const Mapping& mapping) {
                   : "no file with its device and inode is there, or it may not be read");
 }
 
-Result<ElfFile> OpenModule(int pid, const Module& module) {
-  LS_TRY(fd, OpenMappedFile(pid, module.mappings.front()));
-  return ElfFile::Open(ElfSourceFromFd(std::move(fd)), module.path);
+std::unique_ptr<ElfSource> ElfSourceFromMemory(RemoteMemory* memory,
+                                               std::span<const Mapping> mappings) {
+  return std::make_unique<MemorySource>(memory, mappings);
+}
+
+Result<ElfFile> OpenModule(int pid, const Module& module, RemoteMemory* memory) {
+  auto fd = OpenMappedFile(pid, module.mappings.front());
+  if (fd) return ElfFile::Open(ElfSourceFromFd(std::move(*fd)), module.path);
+  auto loaded = ElfFile::OpenLoaded(ElfSourceFromMemory(memory, module.mappings), module.path,
+                                    module.mappings);
+  if (!loaded) return std::unexpected(std::move(fd).error());
+  return loaded;
 }
 
 Result<std::vector<Module>> ListCodeModules(int pid) {

@@ -37,8 +37,15 @@ std::vector<Module> GroupModules(std::span<const Mapping> mappings);
 // with the mapping's device and inode. kGone: no way led to it.
 Result<UniqueFd> OpenMappedFile(int pid, const Mapping& mapping);
 
-// OpenMappedFile and ElfFile::Open in one.
-Result<ElfFile> OpenModule(int pid, const Module& module);
+// OpenMappedFile and ElfFile::Open in one. Where no way leads to the file (it was deleted or
+// replaced, and we may not use map_files), what `memory` has of it is read instead: enough for
+// dynamic symbols.
+Result<ElfFile> OpenModule(int pid, const Module& module, RemoteMemory* memory);
+
+// The bytes of a mapped file at the offsets of the file, as far as they are mapped. `memory` must
+// outlive the source.
+std::unique_ptr<ElfSource> ElfSourceFromMemory(RemoteMemory* memory,
+                                               std::span<const Mapping> mappings);
 
 // Modules of `pid` with executable pages. What they are must be asked of their contents: a name
 // says nothing about whether a file is Python.

@@ -32,6 +32,11 @@ struct LostBody {
   uint64_t id, lost;
 };
 
+struct TaskBody {
+  uint32_t pid, ppid, tid, ptid;
+  uint64_t time;
+};
+
 // Longer records are none that we asked for, but may be passed over.
 constexpr size_t kMaxKnownRecord = 128;
 
@@ -130,6 +135,15 @@ bool SwitchHistory::Consume(std::span<const std::byte> record) {
              static_cast<int64_t>(id.time), static_cast<int>(id.cpu));
       return true;
     }
+    case PERF_RECORD_EXIT: {
+      // Its last switch off the CPU is not recorded any more.
+      if (record.size() < body + sizeof(TaskBody) + sizeof(SampleId)) return false;
+      const auto id = Load<SampleId>(record, record.size() - sizeof(SampleId));
+      if (id.time > INT64_MAX || id.cpu > INT32_MAX) return false;
+      Switch(true, false, static_cast<int64_t>(id.time), static_cast<int>(id.cpu));
+      ended_ = true;
+      return true;
+    }
     case PERF_RECORD_LOST:
       if (record.size() < body + sizeof(LostBody)) return false;
       lost_ += Load<LostBody>(record, body).lost;
@@ -178,6 +192,7 @@ Result<SwitchRing> SwitchRing::Open(int tid) {
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   attr.sample_id_all = 1;
   attr.context_switch = 1;
+  attr.task = 1;  // its end
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   attr.exclude_hv = 1;

@@ -35,6 +35,7 @@ class SwitchHistory {
   void Forget() {
     state_ = CpuState::kUnknown;
     forgotten_ = true;
+    ++gaps_;
   }
 
   [[nodiscard]] CpuState state() const { return state_; }
@@ -55,10 +56,15 @@ class SwitchHistory {
     return on_cpu_ns_ +
            (state_ == CpuState::kOn && now_ns > last_change_ns_ ? now_ns - last_change_ns_ : 0);
   }
+  // The thread has ended.
+  [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] uint64_t switches_in() const { return switches_in_; }
   [[nodiscard]] uint64_t switches_out() const { return switches_out_; }
   [[nodiscard]] uint64_t preemptions() const { return preemptions_; }
   [[nodiscard]] uint64_t lost() const { return lost_; }  // records
+  // How often records were lost, or may have been: from the first one on, the times above are too
+  // short.
+  [[nodiscard]] uint64_t gaps() const { return gaps_; }
 
  private:
   void Switch(bool off, bool preempted, int64_t time_ns, int cpu);
@@ -66,6 +72,7 @@ class SwitchHistory {
   CpuState state_ = CpuState::kUnknown;
   bool forgotten_ = false;  // the time since last_change_ns_ holds lost records
   bool preempted_ = false;
+  bool ended_ = false;
   int cpu_ = -1;
   int64_t last_change_ns_;
   int64_t on_cpu_ns_ = 0;
@@ -75,6 +82,7 @@ class SwitchHistory {
   uint64_t switches_out_ = 0;
   uint64_t preemptions_ = 0;
   uint64_t lost_ = 0;
+  uint64_t gaps_ = 0;
 };
 
 // The records lie in a ring of `data.size()` bytes (a power of two), from `tail` to `head`, both

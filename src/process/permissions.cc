@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cinttypes>
+#include <cstdio>
 
 #include "process/live_memory.h"
 #include "process/proc_file.h"
@@ -28,9 +30,53 @@ bool LooksDumpable(int pid, uint32_t effective_uid) {
   return info.st_uid == effective_uid;
 }
 
+// In the first user namespace all ids are what they are.
+bool InNestedUserNamespace() {
+  const auto map = ReadProcFile("/proc/self/uid_map");
+  if (!map) return false;
+  uint64_t inside = 1, outside = 1, count = 0;
+  if (std::sscanf(map->c_str(), "%" SCNu64 " %" SCNu64 " %" SCNu64, &inside, &outside, &count) !=
+      3) {
+    return true;  // not mapped at all, yet
+  }
+  return inside != 0 || outside != 0 || count != UINT32_MAX;
+}
+
 constexpr std::string_view kGrant =
     "run linescope with sudo, or grant it the capability: sudo setcap cap_sys_ptrace+ep "
     "\"$(command -v linescope)\" (in a container: --cap-add SYS_PTRACE)";
+// Root without CAP_SYS_PTRACE is a container's.
+constexpr std::string_view kGrantToContainer =
+    "give the container the capability: docker run --cap-add SYS_PTRACE, in Kubernetes "
+    "securityContext.capabilities.add: [SYS_PTRACE]";
+
+std::string_view Grant(const AccessFacts& facts) {
+  return facts.our_uid == 0 ? kGrantToContainer : kGrant;
+}
+
+// In the order of linux/capability.h.
+constexpr std::string_view kCapabilities =
+    "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP "
+    "LINUX_IMMUTABLE NET_BIND_SERVICE NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER "
+    "SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT SYS_NICE "
+    "SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP "
+    "MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF "
+    "CHECKPOINT_RESTORE";
+
+// "CAP_NET_ADMIN, CAP_SYS_PTRACE and 12 more"
+std::string CapabilityNames(uint64_t set) {
+  constexpr size_t kListed = 3;
+  std::string names;
+  size_t count = 0;
+  std::string_view rest = kCapabilities;
+  for (int capability = 0; !rest.empty(); ++capability) {
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    if (!HasCapability(set, capability) || ++count > kListed) continue;
+    names += fmt::format("{}CAP_{}", count == 1 ? "" : ", ", name);
+  }
+  return count <= kListed ? names : fmt::format("{} and {} more", names, count - kListed);
+}
 
 std::string Why(const AccessFacts& facts, AccessRule rule) {
   switch (rule) {
@@ -45,6 +91,12 @@ std::string Why(const AccessFacts& facts, AccessRule rule) {
       if (facts.our_uid == facts.target_uid) {
         return "its group ids differ from linescope's, which lacks CAP_SYS_PTRACE";
       }
+      if (facts.our_uid == facts.target_real_uid) {
+        return fmt::format(
+            "it runs with the rights of user {} (a set-uid program), and linescope lacks "
+            "CAP_SYS_PTRACE",
+            facts.target_uid);
+      }
       return fmt::format(
           "it belongs to user {}, linescope runs as user {} and lacks CAP_SYS_PTRACE",
           facts.target_uid, facts.our_uid);
@@ -55,7 +107,8 @@ std::string Why(const AccessFacts& facts, AccessRule rule) {
              "linescope lacks "
              "CAP_SYS_PTRACE";
     case AccessRule::kMoreCapabilities:
-      return "it has capabilities that linescope lacks";
+      return fmt::format("it has capabilities that linescope lacks: {}",
+                         CapabilityNames(facts.missing_caps));
     case AccessRule::kYamaDescendants:
     case AccessRule::kYamaAdmin:
     case AccessRule::kYamaNobody:
@@ -74,7 +127,7 @@ std::string Why(const AccessFacts& facts, AccessRule rule) {
   return "";
 }
 
-std::string Remedy(AccessRule rule, int pid) {
+std::string Remedy(const AccessFacts& facts, AccessRule rule, int pid) {
   switch (rule) {
     case AccessRule::kAllowed:
     case AccessRule::kKernelThread:
@@ -82,6 +135,16 @@ std::string Remedy(AccessRule rule, int pid) {
     case AccessRule::kGone:
       return "list what runs with: ps -e";
     case AccessRule::kOtherUser:
+      if (facts.our_uid == 0) {
+        return fmt::format("{}; or run linescope as that user: setpriv --reuid {} --clear-groups …",
+                           kGrantToContainer, facts.target_uid);
+      }
+      if (facts.our_uid == facts.target_real_uid) {
+        return fmt::format(
+            "use sudo: sudo linescope attach --pid {}, or sudo linescope run …, which runs the "
+            "program as you",
+            pid);
+      }
       return fmt::format(
           "run linescope as the process's user or with sudo: sudo linescope attach --pid {}", pid);
     case AccessRule::kOtherUserNamespace:
@@ -92,7 +155,7 @@ std::string Remedy(AccessRule rule, int pid) {
     case AccessRule::kNotDumpable:
     case AccessRule::kMoreCapabilities:
     case AccessRule::kYamaAdmin:
-      return std::string(kGrant);
+      return std::string(Grant(facts));
     case AccessRule::kYamaDescendants:
       return "let linescope start the program (linescope run …), use sudo, or allow it until "
              "reboot: sudo sysctl "
@@ -120,7 +183,7 @@ AccessRule Judge(const AccessFacts& facts) {
   if (!facts.have_sys_ptrace) {
     if (!facts.ids_match) return AccessRule::kOtherUser;
     if (!facts.dumpable) return AccessRule::kNotDumpable;
-    if (!facts.target_caps_covered) return AccessRule::kMoreCapabilities;
+    if (facts.missing_caps != 0) return AccessRule::kMoreCapabilities;
   } else if (!facts.same_user_namespace) {
     return AccessRule::kOtherUserNamespace;
   }
@@ -159,14 +222,19 @@ AccessFacts GatherAccessFacts(int pid, int error) {
   facts.zombie = stat->state == 'Z' || stat->state == 'X';
   facts.kernel_thread = stat->is_kernel_thread();
   facts.target_uid = target->uid.effective;
+  facts.target_real_uid = target->uid.real;
   facts.ids_match = AllEqual(target->uid, ::getuid()) && AllEqual(target->gid, ::getgid());
   facts.dumpable = facts.target_uid == 0 || LooksDumpable(pid, facts.target_uid);
-  if (ours) facts.target_caps_covered = (target->permitted_caps & ~ours->permitted_caps) == 0;
-  // The link is hidden from those who may not trace the target; then nothing is known about its
-  // namespace.
+  if (ours) facts.missing_caps = target->permitted_caps & ~ours->permitted_caps;
+  // The link is hidden from those who may not trace the target; where CAP_SYS_PTRACE does not show
+  // it, that is because it counts in our own namespace alone.
   const auto our_namespace = ReadProcLink("/proc/self/ns/user");
   const auto its_namespace = ReadProcLink(fmt::format("/proc/{}/ns/user", pid));
-  if (our_namespace && its_namespace) facts.same_user_namespace = *our_namespace == *its_namespace;
+  if (our_namespace && its_namespace) {
+    facts.same_user_namespace = *our_namespace == *its_namespace;
+  } else if (facts.have_sys_ptrace && InNestedUserNamespace()) {
+    facts.same_user_namespace = false;
+  }
   if (const auto chain = Ancestry(pid))
     facts.descendant = std::ranges::find(*chain, self) != chain->end();
   return facts;
@@ -177,14 +245,16 @@ MemoryAccess Explain(const AccessFacts& facts, int pid) {
   access.rule = Judge(facts);
   access.error = facts.error;
   access.why = Why(facts, access.rule);
-  access.remedy = Remedy(access.rule, pid);
+  access.remedy = Remedy(facts, access.rule, pid);
   return access;
 }
 
 MemoryAccess CheckMemoryAccess(int pid) {
   const int error = VmReadvMemory::Probe(pid);
-  if (error == 0) return {AccessRule::kAllowed, 0, "", ""};
-  if (error != ESRCH && MemFileMemory::Open(pid)) return {AccessRule::kAllowed, 0, "", ""};
+  if (error == 0) return {.rule = AccessRule::kAllowed, .why = {}, .remedy = {}};
+  if (error != ESRCH && MemFileMemory::Open(pid)) {
+    return {.rule = AccessRule::kAllowed, .by_file = true, .error = error, .why = {}, .remedy = {}};
+  }
   return Explain(GatherAccessFacts(pid, error), pid);
 }
 

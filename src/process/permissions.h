@@ -37,18 +37,20 @@ struct AccessFacts {
   bool same_user_namespace = true;  // as far as it can be seen
   bool have_sys_ptrace = false;     // CAP_SYS_PTRACE in our effective set
   bool dumpable = true;
-  bool target_caps_covered = true;  // the target's permitted capabilities are a subset of ours
-  bool descendant = false;          // the target descends from us
-  bool seccomp_filter = false;      // on us
+  bool descendant = false;                       // the target descends from us
+  bool seccomp_filter = false;                   // on us
   std::optional<int> yama_scope = std::nullopt;  // none: the kernel has no Yama
   uint32_t our_uid = 0;
-  uint32_t target_uid = 0;
+  uint32_t target_uid = 0;       // by whose rights it runs
+  uint32_t target_real_uid = 0;  // who started it
+  uint64_t missing_caps = 0;     // those of the target that we lack
 };
 
 AccessRule Judge(const AccessFacts& facts);
 
 struct MemoryAccess {
   AccessRule rule = AccessRule::kUnknown;
+  bool by_file = false;  // allowed, but by /proc/PID/mem alone
   int error = 0;
   std::string
       why;  // a clause: "it belongs to user 33 and linescope runs as user 1000"; empty when allowed
@@ -61,7 +63,8 @@ struct MemoryAccess {
 AccessFacts GatherAccessFacts(int pid, int error);
 MemoryAccess Explain(const AccessFacts& facts, int pid);
 
-// Tries to read the memory of `pid`, and explains the outcome. For `doctor`.
+// Tries to read the memory of `pid`, and explains the outcome; `error` is then that of
+// process_vm_readv, also where reading works by file. For `doctor`.
 MemoryAccess CheckMemoryAccess(int pid);
 
 // The error for an attempt that failed with the errno `error`: kGone or kDenied, with the rule and

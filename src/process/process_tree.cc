@@ -71,7 +71,8 @@ UniqueFd OpenPidfd(int pid) {
 
 }  // namespace
 
-ProcessTree::ProcessTree(int root, Source source) : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+ProcessTree::ProcessTree(int root, Source source, Root children)
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)), look_at_all_(children == Root::kMayHaveChildren) {
   if (source == Source::kEvents) {
     if (auto events = ProcessEvents::Open()) events_ = std::move(*events);
   }
@@ -146,7 +147,7 @@ void ProcessTree::Take(int64_t now_ns, std::vector<TreeEvent>* out) {
     LookForNew(now_ns, out);
     LookAtMembers(now_ns, out);
   }
-  if (std::exchange(first_, false)) LookAtAll(now_ns, true, out);
+  if (std::exchange(look_at_all_, false)) LookAtAll(now_ns, true, out);
 }
 
 // The process has ended.

@@ -32,9 +32,12 @@ class ProcessTree {
  public:
   enum class Source : uint8_t { kEvents, kLooking };
 
-  // Everything below `root` from now on; those that are there already come with the first Take.
+  // Everything below `root` from now on; those that are there already come with the first Take,
+  // which looks at all processes for it, unless the caller knows that there are none.
   // Source::kEvents falls back to looking where the kernel tells no events.
-  explicit ProcessTree(int root, Source source = Source::kEvents);
+  enum class Root : uint8_t { kMayHaveChildren, kHasNoChildren };
+  explicit ProcessTree(int root, Source source = Source::kEvents,
+                       Root children = Root::kMayHaveChildren);
 
   [[nodiscard]] Source source() const { return events_ ? Source::kEvents : Source::kLooking; }
   // Readable when Take has something to tell; never for a beginning or an exec that only looking
@@ -75,7 +78,7 @@ class ProcessTree {
   UniqueFd epoll_;
   std::optional<ProcessEvents> events_;
   std::unordered_map<int, Member> members_;
-  bool first_ = true;
+  bool look_at_all_;  // not done yet
   UniqueFd loadavg_;  // names the process or thread made last
   int newest_ = 0;
   // Numbers given out, by nobody held when last looked at: a process gets its number a moment

@@ -89,6 +89,18 @@ std::string_view Pread(int fd, std::span<char> buffer) {
   return n > 0 ? std::string_view(buffer.data(), static_cast<size_t>(n)) : std::string_view();
 }
 
+// A link of the process's as the process itself would see it: what the kernel shows starts at our
+// root, also where the process has another below it (chroot).
+Result<std::string> ReadOwnPath(int pid, const char* link) {
+  LS_TRY(path, ReadProcLink(fmt::format("/proc/{}/{}", pid, link)));
+  const auto root = ReadProcLink(fmt::format("/proc/{}/root", pid));
+  if (root && root->size() > 1 && path.starts_with(*root)) {
+    if (path.size() == root->size()) return "/";
+    if (path[root->size()] == '/') path.erase(0, root->size());
+  }
+  return path;
+}
+
 }  // namespace
 
 Result<ProcStat> ParseStat(std::string_view text) {
@@ -187,6 +199,11 @@ Result<ProcStatus> ParseStatus(std::string_view text) {
   return status;
 }
 
+Result<ProcStatus> ReadThreadStatus(int pid, int tid) {
+  LS_TRY(text, ReadProcFile(fmt::format("/proc/{}/task/{}/status", pid, tid)));
+  return ParseStatus(text);
+}
+
 Result<ProcStatus> ReadStatus(int pid) {
   LS_TRY(text, ReadProcFile(fmt::format("/proc/{}/status", pid)));
   return ParseStatus(text);
@@ -207,11 +224,9 @@ Result<std::vector<std::string>> ReadCommandLine(int pid) {
   return ParseCommandLine(text);
 }
 
-Result<std::string> ReadExe(int pid) { return ReadProcLink(fmt::format("/proc/{}/exe", pid)); }
+Result<std::string> ReadExe(int pid) { return ReadOwnPath(pid, "exe"); }
 
-Result<std::string> ReadWorkingDirectory(int pid) {
-  return ReadProcLink(fmt::format("/proc/{}/cwd", pid));
-}
+Result<std::string> ReadWorkingDirectory(int pid) { return ReadOwnPath(pid, "cwd"); }
 
 Result<std::string> ReadThreadName(int pid, int tid) {
   LS_TRY(name, ReadProcFile(TaskPath(pid, tid, "comm")));
@@ -307,6 +322,7 @@ bool ThreadStat::ReadSched(Sched* sched) const {
   Fields fields(Pread(schedstat_.get(), buffer));
   sched->on_cpu_ns = fields.Number<uint64_t>();
   sched->waiting_ns = fields.Number<uint64_t>();
+  sched->switches_in = fields.Number<uint64_t>();
   return fields.ok();
 }
 

@@ -67,6 +67,7 @@ struct ProcStatus {
 
 Result<ProcStatus> ParseStatus(std::string_view text);
 Result<ProcStatus> ReadStatus(int pid);
+Result<ProcStatus> ReadThreadStatus(int pid, int tid);
 
 // argv as the process sees it now (it may have overwritten it); empty for zombies and kernel
 // threads.
@@ -113,6 +114,8 @@ class ThreadStat {
   struct Sched {
     uint64_t on_cpu_ns = 0;
     uint64_t waiting_ns = 0;
+    uint64_t switches_in = 0;  // how often it has got onto a CPU; exact
+    bool operator==(const Sched&) const = default;
   };
   bool ReadSched(Sched* sched) const;
 

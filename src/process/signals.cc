@@ -49,7 +49,8 @@ Result<std::unique_ptr<SignalWatch>> SignalWatch::Install() {
   action.sa_sigaction = OnSignal;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   ::sigfillset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) watch->Replace(signal, action);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+    watch->Replace(signal, action);
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   for (const int signal : {SIGPIPE, SIGXFSZ}) watch->Replace(signal, ignore);

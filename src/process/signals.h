@@ -1,5 +1,5 @@
 #pragma once
-// The signals that end a run, as events with their origin.
+// The signals that end a run or ask for something, as events with their origin.
 //
 // Job control needs nothing here. SIGTSTP, SIGTTIN, SIGTTOU and SIGCONT keep their default actions:
 // Ctrl-Z stops LineScope and its target together, because the terminal sends it to the whole
@@ -24,10 +24,11 @@ struct SignalEvent {
   int sender = 0;  // pid; 0 when the kernel sent it, or a process outside our pid namespace
 };
 
-// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT become events, except those that were ignored
-// when LineScope started (nohup): they stay ignored. SIGPIPE and SIGXFSZ are ignored, so that a
-// closed terminal and a full limit become errors of the write. The destructor restores everything.
-// One at a time; threads that should not be interrupted call BlockSignalsInThisThread.
+// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 become events, except those
+// that were ignored when LineScope started (nohup): they stay ignored. SIGPIPE and SIGXFSZ are
+// ignored, so that a closed terminal and a full limit become errors of the write. The destructor
+// restores everything. One at a time; threads that should not be interrupted call
+// BlockSignalsInThisThread.
 class SignalWatch {
  public:
   static Result<std::unique_ptr<SignalWatch>> Install();
@@ -50,7 +51,7 @@ class SignalWatch {
   };
   UniqueFd read_end_;
   UniqueFd write_end_;
-  std::array<Saved, 6> saved_{};
+  std::array<Saved, 8> saved_{};
   size_t saved_count_ = 0;
 };
 

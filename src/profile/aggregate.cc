@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "profile/depth_first.h"
 #include "profile/profile.h"
 
 namespace linescope {
@@ -24,43 +26,6 @@ class LineIndex {
  private:
   std::vector<LineStats>& lines_;
   std::unordered_map<uint64_t, uint32_t> ids_;
-};
-
-// Visits a forest depth first, calling `enter` on the way down and `leave` on the way up. Without
-// recursion: stacks are as deep as the target's.
-class DepthFirst {
- public:
-  explicit DepthFirst(const std::vector<StackId>& parent)
-      : parent_(parent), first_child_(parent.size(), kNoStack), next_(parent.size(), kNoStack) {
-    for (size_t i = parent.size(); i-- > 0;) {
-      auto id = static_cast<StackId>(i);
-      StackId& head = parent[i] == kNoStack ? first_root_ : first_child_[parent[i]];
-      next_[i] = std::exchange(head, id);
-    }
-  }
-
-  template <class Enter, class Leave>
-  void Visit(Enter enter, Leave leave) const {
-    StackId at = first_root_;
-    while (at != kNoStack) {
-      enter(at);
-      if (first_child_[at] != kNoStack) {
-        at = first_child_[at];
-        continue;
-      }
-      leave(at);
-      while (next_[at] == kNoStack && parent_[at] != kNoStack) {
-        at = parent_[at];
-        leave(at);
-      }
-      at = next_[at];
-    }
-  }
-
- private:
-  const std::vector<StackId>& parent_;
-  StackId first_root_ = kNoStack;
-  std::vector<StackId> first_child_, next_;
 };
 
 // Adds a subtree's cost to a key where the path from the root meets the key for the first time.
@@ -111,7 +76,7 @@ void AddUpLinesFunctionsFiles(Profile& profile, const std::vector<Cost>& self) {
   std::vector<uint32_t> line_of(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) {
     FunctionId function = tree.function[i];
-    line_of[i] = line_index.Of(profile.function_file[function], tree.line[i]);
+    line_of[i] = line_index.Of(profile.function_file[function], tree.range[i].line);
     profile.lines[line_of[i]].in_project |= profile.functions[function].in_project;
   }
   std::vector<FunctionStats> functions(profile.functions.size());
@@ -165,14 +130,55 @@ void AddUpLinesFunctionsFiles(Profile& profile, const std::vector<Cost>& self) {
   }
 }
 
+// Self and project costs of each distinct piece of source.
+void AddUpExpressions(Profile& profile, const std::vector<Cost>& self) {
+  const StackTree& tree = profile.stacks;
+  std::map<std::pair<FileId, SourceRange>, ExpressionStats> sums;
+  auto at = [&](StackId stack) -> ExpressionStats* {
+    if (!tree.range[stack].has_columns()) return nullptr;
+    const std::pair key(profile.function_file[tree.function[stack]], tree.range[stack]);
+    return &sums.try_emplace(key, key.first, key.second).first->second;
+  };
+  for (StackId id = 0; id < tree.size(); ++id) {
+    if (IsZero(self[id])) continue;
+    if (ExpressionStats* stats = at(id)) stats->self += self[id];
+    if (tree.project[id] == kNoStack) continue;
+    if (ExpressionStats* stats = at(tree.project[id])) stats->project += self[id];
+  }
+  profile.expressions.reserve(sums.size());
+  for (const auto& [key, stats] : sums) profile.expressions.push_back(stats);
+}
+
 }  // namespace
 
-Weight WeightOfMode(const std::string& mode) {
-  return mode == "cpu" ? Weight::kCpu : Weight::kWall;
+Weight WeightOf(const RunInfo& run) {
+  if (run.mode == "cpu") return Weight::kCpu;
+  if (run.mode == "gil") return Weight::kGil;
+  return run.idle ? Weight::kWall : Weight::kActive;
+}
+
+bool Counts(Weight weight, ThreadState state) {
+  switch (weight) {
+    case Weight::kWall:
+      return true;
+    case Weight::kActive:
+      return state != ThreadState::kIdle;
+    case Weight::kCpu:
+      return IsOnCpu(state);
+    case Weight::kGil:
+      return HoldsGil(state).value_or(false);
+  }
+  return true;
 }
 
 std::span<const LineStats> Profile::LinesOf(FileId file) const {
   return std::ranges::equal_range(lines, file, {}, &LineStats::file);
+}
+
+std::span<const ExpressionStats> Profile::ExpressionsOf(FileId file, int32_t line) const {
+  return std::ranges::equal_range(
+      expressions, std::pair(file, line), {},
+      [](const ExpressionStats& stats) { return std::pair(stats.file, stats.range.line); });
 }
 
 Aggregator::Aggregator(Weight weight, std::vector<FunctionInfo> functions, StackTree stacks,
@@ -185,10 +191,15 @@ Aggregator::Aggregator(Weight weight, std::vector<FunctionInfo> functions, Stack
 
 void Aggregator::Add(const SampleRow& row) {
   const SampleCell& cell = row.cell;
-  if (profile_.weight == Weight::kCpu && cell.state != ThreadState::kRunning) return;
-  const Cost cost{cell.count, cell.wall_ns, cell.cpu_ns};
-  costs_[{cell.stack, cell.thread, cell.state}] += cost;
-  buckets_[row.bucket][static_cast<size_t>(cell.state)] += cost;
+  if (!Counts(profile_.weight, cell.state)) return;
+  costs_[{cell.stack, cell.thread, cell.state}] += Cost{cell.count, cell.wall_ns, cell.cpu_ns};
+}
+
+void Aggregator::AddActivity(const SampleRow& row) {
+  if (!Counts(profile_.weight, row.cell.state)) return;
+  ForEachBucket(row, [&](int64_t bucket, const Cost& cost) {
+    buckets_[bucket][static_cast<size_t>(row.cell.state)] += cost;
+  });
 }
 
 Profile Aggregator::Finish() {
@@ -206,12 +217,13 @@ Profile Aggregator::Finish() {
   for (const auto& [bucket, by_state] : buckets_)
     profile_.timeline.push_back({bucket * profile_.bucket_width_ns, by_state});
   AddUpLinesFunctionsFiles(profile_, self);
+  AddUpExpressions(profile_, self);
   return std::move(profile_);
 }
 
 size_t Aggregator::KeyHash::operator()(const Key& key) const {
   uint64_t hash =
-      (uint64_t{key.thread} << 34 ^ uint64_t{key.stack} << 2 ^ static_cast<uint64_t>(key.state)) *
+      (uint64_t{key.thread} << 36 ^ uint64_t{key.stack} << 4 ^ static_cast<uint64_t>(key.state)) *
       0x9e3779b97f4a7c15u;
   return hash ^ hash >> 32;
 }

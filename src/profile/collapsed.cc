@@ -5,7 +5,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "profile/atomic_file.h"
+#include "profile/titles.h"
 
 namespace linescope {
 namespace {
@@ -37,9 +37,23 @@ std::vector<std::string> FramePrefixes(const Profile& profile) {
 
 }  // namespace
 
-std::string CollapsedText(const Profile& profile, const std::vector<ThreadRecord>& threads,
-                          const CollapsedOptions& options) {
+std::vector<std::string> SplitTitles(const ProfileReader& reader, StackSplit split) {
+  if (split == StackSplit::kAuto)
+    split = HasSeveralProcesses(reader) ? StackSplit::kThread : StackSplit::kNone;
+  std::vector<std::string> titles(reader.threads().size());
+  if (split == StackSplit::kNone) return titles;
+  for (ThreadId id = 0; id < titles.size(); ++id) {
+    titles[id] = split == StackSplit::kThread
+                     ? ThreadTitle(reader, id)
+                     : ProcessTitle(reader.processes().at(reader.threads()[id].process));
+  }
+  return titles;
+}
+
+std::string CollapsedText(const Profile& profile, const std::vector<std::string>& titles) {
   const std::vector<std::string> prefixes = FramePrefixes(profile);
+  std::vector<std::string> roots;
+  for (const std::string& title : titles) roots.push_back(Clean(title, false));
   const StackTree& tree = profile.stacks;
   std::map<std::string, uint64_t> lines;
   std::vector<StackId> path;
@@ -47,26 +61,17 @@ std::string CollapsedText(const Profile& profile, const std::vector<ThreadRecord
     if (cost.stack == kNoStack || cost.cost.samples == 0) continue;
     path.clear();
     for (StackId id = cost.stack; id != kNoStack; id = tree.parent[id]) path.push_back(id);
-    std::string text;
-    if (options.threads) {
-      const ThreadRecord& thread = threads.at(cost.thread);
-      text = fmt::format("thread {} ({})", Clean(thread.name, false), thread.tid);
-    }
+    std::string text = roots.empty() ? std::string() : roots.at(cost.thread);
     for (size_t i = path.size(); i-- > 0;) {
       if (!text.empty()) text += ';';
       text += prefixes[tree.function[path[i]]];
-      text += std::to_string(tree.line[path[i]]);
+      text += std::to_string(tree.range[path[i]].line);
     }
     lines[std::move(text)] += cost.cost.samples;
   }
   std::string text;
   for (const auto& [stack, count] : lines) text.append(fmt::format("{} {}\n", stack, count));
   return text;
-}
-
-Status WriteCollapsed(const Profile& profile, const std::vector<ThreadRecord>& threads,
-                      const CollapsedOptions& options, const std::filesystem::path& path) {
-  return WriteFileAtomically(path, CollapsedText(profile, threads, options));
 }
 
 }  // namespace linescope

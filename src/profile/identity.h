@@ -10,13 +10,16 @@
 
 namespace linescope {
 
-using FrameId = uint32_t;  // row of `frame`: a line of a function
+using FrameId = uint32_t;  // row of `frame`: a place in a function
+// What is given out for functions once there are enough: every stack with it is its caller's.
+inline constexpr FunctionId kNoFunction = UINT32_MAX;
 
 class Identities {
  public:
   struct Frame {
     FunctionId function = 0;
-    int32_t line = 0;
+    SourceRange range;
+    bool operator==(const Frame&) const = default;
   };
   struct Stack {
     StackId parent = kNoStack;
@@ -25,9 +28,15 @@ class Identities {
     StackId project = kNoStack;  // the innermost project frame at or above it
   };
 
+  // No more functions than stacks, and no more stacks than `most_stacks` are kept.
+  explicit Identities(int64_t most_stacks) : most_stacks_(static_cast<size_t>(most_stacks)) {}
+
   FunctionId AddFunction(const FunctionInfo& info);
-  // `node.function` and `node.parent` were given out before.
+  // `node.function` and `node.parent` were given out before. Where there are enough stacks, a new
+  // one is what it was called by; roots have as much room again.
   StackId AddStack(const StackNode& node);
+  // There were more than are kept.
+  [[nodiscard]] bool full() const { return full_; }
 
   // Rows without a place in the database yet; ids count up from the first_pending_*.
   [[nodiscard]] const std::vector<FunctionInfo>& pending_functions() const {
@@ -45,10 +54,16 @@ class Identities {
   void MarkCommitted();
 
  private:
+  const size_t most_stacks_;
+  bool full_ = false;
   std::unordered_map<std::string, FunctionId> function_ids_;  // by file, qualified name, first line
   std::vector<bool> in_project_;                              // by FunctionId
   std::vector<FunctionInfo> pending_functions_;
-  std::unordered_map<uint64_t, FrameId> frame_ids_;  // by (function, line)
+  [[nodiscard]] bool HasRoomFor(const StackNode& node) const;
+  struct FrameHash {
+    size_t operator()(const Frame& frame) const;
+  };
+  std::unordered_map<Frame, FrameId, FrameHash> frame_ids_;
   std::vector<Frame> frames_;
   FrameId first_pending_frame_ = 0;
   std::unordered_map<uint64_t, StackId> stack_ids_;  // by (parent, frame)

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/source_range.h"
+
 namespace linescope {
 
 using ProcessId = uint32_t;   // row of `process`, not the kernel's pid
@@ -19,16 +21,27 @@ using SourceId = uint32_t;
 // Parent of a root; stack of a thread without Python frames.
 inline constexpr StackId kNoStack = UINT32_MAX;
 
-// What a thread was doing at the moment of a sample.
+// What a thread was doing at the moment of a sample. Those without a word on the GIL are of a build
+// that has none, or of an interpreter of which it cannot be told.
 enum class ThreadState : uint8_t {
-  kUnknown = 0,  // could not be told
-  kRunning = 1,  // on a CPU, or ready and preempted
-  kWaiting = 2,  // off the CPU: in a system call, on a lock, asleep
-  kGilWait = 3,  // off the CPU, wanting the GIL
+  kUnknown = 0,            // could not be told
+  kRunning = 1,            // on a CPU
+  kWaiting = 2,            // off the CPU, without the GIL: in a system call, on a lock, asleep
+  kGilWait = 3,            // off the CPU, wanting the GIL
+  kRunningWithGil = 4,     // on a CPU, holding the GIL: runs Python code, or C code that keeps it
+  kRunningWithoutGil = 5,  // on a CPU, in code that has released the GIL
+  kWaitingWithGil = 6,     // off the CPU, holding the GIL: no other thread can run Python code
+  kCollecting = 7,         // on a CPU, in the garbage collector
+  kIdle = 8,               // asleep for a second or more, or without any Python code to return to
+  kStopped = 9,            // by a signal of job control, or a debugger
 };
-inline constexpr size_t kThreadStateCount = 4;
-// "unknown", "running", "waiting", "gil wait".
+inline constexpr size_t kThreadStateCount = 10;
+// "unknown", "running", "waiting", "gil wait", "running with gil", "running without gil",
+// "waiting with gil", "gc", "idle", "stopped".
 const char* ThreadStateName(ThreadState state);
+bool IsOnCpu(ThreadState state);
+// nullopt: the state does not say.
+std::optional<bool> HoldsGil(ThreadState state);
 
 enum class ProfileState : uint8_t { kRecording, kComplete, kInterrupted };
 // "recording", "complete", "interrupted".
@@ -58,7 +71,8 @@ struct RunInfo {
   std::string linescope_version;
   std::string collector = "sampler";
   std::string method = "Sampling";
-  std::string mode = "wall";         // wall, cpu
+  std::string mode = "wall";         // wall, cpu, gil
+  bool idle = true;                  // mode wall: samples in state idle count, too
   std::string consistency = "auto";  // as asked
   double rate_hz = 0;                // as asked
   int64_t started_unix_ns = 0;       // CLOCK_REALTIME
@@ -85,18 +99,36 @@ struct ThreadInfo {
   int64_t start_ns = 0;
 };
 
+// What a frame of a stack stands for. Names are stable: they are stored as text.
+enum class FunctionKind : uint8_t {
+  kPython,  // a code object
+  kNative,  // a function of machine code
+  kTask,    // an asynchronous task, by its name
+};
+inline constexpr size_t kFunctionKindCount = 3;
+// "python", "native", "task".
+const char* FunctionKindName(FunctionKind kind);
+// nullopt: a kind of a later version of LineScope.
+std::optional<FunctionKind> FunctionKindFromName(std::string_view name);
+
 struct FunctionInfo {
   std::string file;  // co_filename as the interpreter has it
   std::string name, qualified_name;
   int32_t first_line = 0;
   bool in_project = false;  // decided when first seen
+  FunctionKind kind = FunctionKind::kPython;
 };
 
-// One stack node: `line` of `function`, called by `parent`. line 0: unknown.
+// As people know it: qualified, where that is known.
+inline const std::string& DisplayName(const FunctionInfo& function) {
+  return function.qualified_name.empty() ? function.name : function.qualified_name;
+}
+
+// One stack node: the place `range` of `function`, called by `parent`. Line 0: unknown.
 struct StackNode {
   StackId parent = kNoStack;
   FunctionId function = 0;
-  int32_t line = 0;
+  SourceRange range = {};
 };
 
 // Samples of one thread with the same stack and state since the previous flush.

@@ -21,11 +21,17 @@
 
 namespace linescope {
 
-// What "Time" means. In a profile of mode cpu only running samples count, and their CPU time.
-enum class Weight : uint8_t { kWall, kCpu };
+// What "Time" means, and which samples count.
+enum class Weight : uint8_t {
+  kWall,    // all, and the time that passed
+  kActive,  // the same without idle ones
+  kCpu,     // those on a CPU, and their CPU time
+  kGil,     // those that hold the GIL, and the time that passed
+};
 
-// "cpu" → kCpu, everything else kWall.
-Weight WeightOfMode(const std::string& mode);
+// By its mode, and whether idle threads count.
+Weight WeightOf(const RunInfo& run);
+bool Counts(Weight weight, ThreadState state);
 
 // Sums stop at the largest value: a damaged file must not make them wrap.
 struct Cost {
@@ -51,7 +57,7 @@ using FileId = uint32_t;  // index of Profile::files
 struct StackTree {
   std::vector<StackId> parent;  // kNoStack: a root
   std::vector<FunctionId> function;
-  std::vector<int32_t> line;  // 0: unknown
+  std::vector<SourceRange> range;  // line 0: unknown
   // The innermost stack at or above this one that is a project frame; kNoStack: none is.
   std::vector<StackId> project;
 
@@ -71,6 +77,14 @@ struct LineStats {
   int32_t line = 0;  // 0: unknown
   bool in_project = false;
   Cost self, project, inclusive;
+};
+
+// A piece of a line: what the instructions that were sampled are the code of. Pieces may hold
+// others: of `f(x) + 1` the sum does not include what the call costs.
+struct ExpressionStats {
+  FileId file = 0;
+  SourceRange range;  // has columns
+  Cost self, project;
 };
 
 struct FunctionStats {
@@ -96,9 +110,10 @@ struct Profile {
   std::vector<FunctionInfo> functions;  // by FunctionId
   std::vector<FileId> function_file;    // by FunctionId
   StackTree stacks;
-  std::vector<StackCost> stack_costs;  // by stack, thread, state; threads without frames last
-  std::vector<FileStats> files;        // by path
-  std::vector<LineStats> lines;        // by file, line
+  std::vector<StackCost> stack_costs;        // by stack, thread, state; threads without frames last
+  std::vector<FileStats> files;              // by path
+  std::vector<LineStats> lines;              // by file, line
+  std::vector<ExpressionStats> expressions;  // by file, range; of lines whose columns are known
   std::vector<FunctionStats> function_stats;  // by FunctionId; functions that were sampled
   int64_t bucket_width_ns = 0;
   std::vector<TimelineBucket> timeline;  // buckets with samples, in order of time
@@ -109,13 +124,39 @@ struct Profile {
   [[nodiscard]] int64_t Time(const Cost& cost) const { return cost.Time(weight); }
   // Those of `lines` that are in `file`.
   [[nodiscard]] std::span<const LineStats> LinesOf(FileId file) const;
+  // Those of `expressions` that begin on `line` of `file`.
+  [[nodiscard]] std::span<const ExpressionStats> ExpressionsOf(FileId file, int32_t line) const;
 };
 
-// One row of the sample table.
+// One row of the sample table: samples that were taken in `buckets` buckets from `bucket` on.
 struct SampleRow {
   int64_t bucket = 0;
   SampleCell cell;
+  int64_t buckets = 1;
 };
+
+// The most buckets that a row covers.
+inline constexpr int64_t kMaxRowBuckets = 1024;
+
+// Calls visit(bucket, cost) for every bucket of `row`, in order, with its part of the row's cost.
+// When in those buckets the samples were taken is not known: they are spread evenly. The parts add
+// up to the whole.
+template <class Visit>
+void ForEachBucket(const SampleRow& row, Visit visit) {
+  const auto until = [&](auto whole, int64_t part) {
+    const auto n = static_cast<decltype(whole)>(row.buckets);
+    const auto k = static_cast<decltype(whole)>(part);
+    return whole / n * k + whole % n * k / n;
+  };
+  const SampleCell& cell = row.cell;
+  Cost before;
+  for (int64_t i = 1; i <= row.buckets; ++i) {
+    const Cost now{until(cell.count, i), until(cell.wall_ns, i), until(cell.cpu_ns, i)};
+    visit(row.bucket + i - 1, Cost{now.samples - before.samples, now.wall_ns - before.wall_ns,
+                                   now.cpu_ns - before.cpu_ns});
+    before = now;
+  }
+}
 
 // Makes a Profile of functions, the stack tree (`project` is filled in) and rows, added one at a
 // time. Every id must be in range and parents smaller than children: the reader has checked it.
@@ -124,6 +165,8 @@ class Aggregator {
   Aggregator(Weight weight, std::vector<FunctionInfo> functions, StackTree stacks,
              int64_t bucket_width_ns);
   void Add(const SampleRow& row);
+  // For the timeline: a row of ProfileReader::ForEachActivity.
+  void AddActivity(const SampleRow& row);
   // Leaves the aggregator empty.
   Profile Finish();
 

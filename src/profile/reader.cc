@@ -71,12 +71,15 @@ class SqliteProfileReader final : public ProfileReader {
   Result<std::string> SourceText(SourceId source) override;
   Result<Profile> Load(Weight weight) override;
   Status ForEachSample(const std::function<void(const SampleRow&)>& visit) override;
+  Status ForEachActivity(const std::function<void(const SampleRow&)>& visit) override;
   [[nodiscard]] int64_t bucket_width_ns() const override { return bucket_width_ns_; }
 
  private:
   Database& db() const { return file_.database(); }
   Result<std::vector<std::string>> JsonStrings(const std::string& json) const;
   Result<std::vector<std::pair<std::string, std::string>>> JsonPairs(const std::string& json) const;
+  // Tables and columns that came with a minor version are not in older files.
+  Result<bool> HasColumn(std::string_view table, std::string_view column) const;
   Status ReadRun();
   Status ReadEnd(const Statement& row);
   Status ReadProcesses();
@@ -85,7 +88,11 @@ class SqliteProfileReader final : public ProfileReader {
   Status ReadDropsAndDiagnostics();
   Result<std::vector<FunctionInfo>> ReadFunctions() const;
   Result<StackTree> ReadStacks(size_t function_count) const;
-  Status ReadSamples(uint64_t stack_count, const std::function<void(const SampleRow&)>& visit);
+  // `rows` selects bucket, thread, stack, state, count, wall_ns, cpu_ns and buckets.
+  Status ReadSamples(std::string_view rows, uint64_t stack_count,
+                     const std::function<void(const SampleRow&)>& visit) const;
+  Result<std::string> SelectSamples() const;
+  Status CheckBuckets(const SampleRow& row) const;
   void LinkSources(Profile& profile) const;
 
   ProfileDatabase file_;
@@ -131,6 +138,12 @@ Result<std::vector<std::pair<std::string, std::string>>> SqliteProfileReader::Js
   }
 }
 
+Result<bool> SqliteProfileReader::HasColumn(std::string_view table, std::string_view column) const {
+  LS_TRY(row, db().Prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?"));
+  row.Bind(table, column);
+  return row.Step();
+}
+
 Status SqliteProfileReader::ReadRun() {
   LS_TRY(row, db().Prepare(
                   "SELECT title, command, working_directory, host, linescope_version, collector,"
@@ -163,6 +176,12 @@ Status SqliteProfileReader::ReadRun() {
   bucket_width_ns_ = row.Int(16);
   if (bucket_width_ns_ <= 0)
     return Fail(ErrorCode::kCorrupt, "{} is damaged: its time buckets have no width", db().name());
+  // Since format 1.1.
+  LS_TRY(has_idle, HasColumn("run", "idle"));
+  if (has_idle) {
+    LS_TRY(idle, db().QueryInt("SELECT idle FROM run WHERE id = 0"));
+    run_.idle = idle.value_or(1) != 0;
+  }
   return ReadEnd(row);
 }
 
@@ -286,32 +305,46 @@ Result<std::string> SqliteProfileReader::SourceText(SourceId source) {
 }
 
 Result<std::vector<FunctionInfo>> SqliteProfileReader::ReadFunctions() const {
-  LS_TRY(row, db().Prepare("SELECT id, file, name, qualified_name, first_line, in_project"
-                           " FROM function ORDER BY id"));
+  LS_TRY(has_kind, HasColumn("function", "kind"));  // since 1.1
+  LS_TRY(row, db().Prepare(fmt::format("SELECT id, file, name, qualified_name, first_line,"
+                                       " in_project, {} FROM function ORDER BY id",
+                                       has_kind ? "kind" : "'python'")));
   std::vector<FunctionInfo> functions;
   while (true) {
     LS_TRY(more, row.Step());
     if (!more) return functions;
     LS_CHECK_OK(ExpectDense(row, functions.size(), "function"));
     LS_TRY(first_line, Narrow<int32_t>(row, 4, "a line"));
-    functions.push_back({row.Text(1), row.Text(2), row.Text(3), first_line, row.Int(5) != 0});
+    // Kinds of later versions are shown like Python's.
+    functions.push_back({row.Text(1), row.Text(2), row.Text(3), first_line, row.Int(5) != 0,
+                         FunctionKindFromName(row.Text(6)).value_or(FunctionKind::kPython)});
   }
 }
 
 Result<StackTree> SqliteProfileReader::ReadStacks(size_t function_count) const {
   struct Frame {
     FunctionId function;
-    int32_t line;
+    SourceRange range;
   };
   std::vector<Frame> frames;
-  LS_TRY(frame, db().Prepare("SELECT id, function, line FROM frame ORDER BY id"));
+  LS_TRY(frame, db().Prepare("SELECT id, function, line, end_line, column, end_column"
+                             " FROM frame ORDER BY id"));
   while (true) {
     LS_TRY(more, frame.Step());
     if (!more) break;
     LS_CHECK_OK(ExpectDense(frame, frames.size(), "frame"));
     LS_TRY(function, Id(frame, 1, function_count, "function"));
     LS_TRY(line, Narrow<int32_t>(frame, 2, "a line"));
-    frames.push_back({function, line});
+    SourceRange range{.line = line};
+    if (!frame.IsNull(4)) {
+      LS_TRY(end_line, Narrow<int32_t>(frame, 3, "a line"));
+      LS_TRY(column, Narrow<int32_t>(frame, 4, "a column"));
+      LS_TRY(end_column, Narrow<int32_t>(frame, 5, "a column"));
+      // Readers rely on a begin; whether the text has such columns is theirs to see.
+      if (column >= 0 && end_column >= 0 && end_line >= line)
+        range = {line, end_line, column, end_column};
+    }
+    frames.push_back({function, range});
   }
   StackTree tree;
   LS_TRY(stack, db().Prepare("SELECT id, parent, frame FROM stack ORDER BY id"));
@@ -327,23 +360,34 @@ Result<StackTree> SqliteProfileReader::ReadStacks(size_t function_count) const {
     LS_TRY(frame_id, Id(stack, 2, frames.size(), "frame"));
     tree.parent.push_back(parent);
     tree.function.push_back(frames[frame_id].function);
-    tree.line.push_back(frames[frame_id].line);
+    tree.range.push_back(frames[frame_id].range);
   }
 }
 
-Status SqliteProfileReader::ReadSamples(uint64_t stack_count,
-                                        const std::function<void(const SampleRow&)>& visit) {
-  LS_TRY(row, db().Prepare("SELECT bucket, thread, stack, state, count, wall_ns, cpu_ns FROM sample"
-                           " ORDER BY bucket, thread, stack, state"));
+// The bucket must be a time. Many are only read where the writer makes any, so that a damaged file
+// cannot have them spread over all time.
+Status SqliteProfileReader::CheckBuckets(const SampleRow& row) const {
   const int64_t last_bucket = std::numeric_limits<int64_t>::max() / bucket_width_ns_ - 1;
+  if (row.bucket < 0 || row.bucket > last_bucket)
+    return Fail(ErrorCode::kCorrupt, "{} is damaged: there is no time bucket {}", db().name(),
+                row.bucket);
+  if (row.buckets == 1) return {};
+  if (row.buckets < 1 || row.bucket >= kMaxRowBuckets || row.buckets > kMaxRowBuckets - row.bucket)
+    return Fail(ErrorCode::kCorrupt, "{} is damaged: there are no {} time buckets from {} on",
+                db().name(), row.buckets, row.bucket);
+  return {};
+}
+
+Status SqliteProfileReader::ReadSamples(std::string_view rows, uint64_t stack_count,
+                                        const std::function<void(const SampleRow&)>& visit) const {
+  LS_TRY(row, db().Prepare(rows));
   while (true) {
     LS_TRY(more, row.Step());
     if (!more) return {};
     SampleRow sample;
     sample.bucket = row.Int(0);
-    if (sample.bucket < 0 || sample.bucket > last_bucket)
-      return Fail(ErrorCode::kCorrupt, "{} is damaged: there is no time bucket {}", db().name(),
-                  sample.bucket);
+    sample.buckets = row.Int(7);
+    LS_CHECK_OK(CheckBuckets(sample));
     LS_TRY(thread, Id(row, 1, threads_.size(), "thread"));
     sample.cell.thread = thread;
     if (row.Int(2) != kStoredNoStack) {
@@ -366,7 +410,25 @@ Status SqliteProfileReader::ReadSamples(uint64_t stack_count,
 
 Status SqliteProfileReader::ForEachSample(const std::function<void(const SampleRow&)>& visit) {
   LS_TRY(stacks, db().QueryInt("SELECT count(*) FROM stack"));
-  return ReadSamples(static_cast<uint64_t>(stacks.value_or(0)), visit);
+  LS_TRY(rows, SelectSamples());
+  return ReadSamples(rows, static_cast<uint64_t>(stacks.value_or(0)), visit);
+}
+
+Result<std::string> SqliteProfileReader::SelectSamples() const {
+  LS_TRY(has_buckets, HasColumn("sample", "buckets"));  // since 1.2
+  return fmt::format(
+      "SELECT bucket, thread, stack, state, count, wall_ns, cpu_ns, {} FROM sample"
+      " ORDER BY bucket, thread, stack, state",
+      has_buckets ? "buckets" : "1");
+}
+
+Status SqliteProfileReader::ForEachActivity(const std::function<void(const SampleRow&)>& visit) {
+  LS_TRY(has_table, HasColumn("thread_activity", "bucket"));  // since 1.2
+  if (!has_table) return ProfileReader::ForEachActivity(visit);
+  return ReadSamples(fmt::format("SELECT bucket, thread, {}, state, count, wall_ns, cpu_ns, buckets"
+                                 " FROM thread_activity ORDER BY bucket, thread, state",
+                                 kStoredNoStack),
+                     0, visit);
 }
 
 Result<Profile> SqliteProfileReader::Load(Weight weight) {
@@ -374,7 +436,9 @@ Result<Profile> SqliteProfileReader::Load(Weight weight) {
   LS_TRY(stacks, ReadStacks(functions.size()));
   size_t stack_count = stacks.size();
   Aggregator aggregator(weight, std::move(functions), std::move(stacks), bucket_width_ns_);
-  LS_CHECK_OK(ReadSamples(stack_count, [&](const SampleRow& row) { aggregator.Add(row); }));
+  LS_TRY(rows, SelectSamples());
+  LS_CHECK_OK(ReadSamples(rows, stack_count, [&](const SampleRow& row) { aggregator.Add(row); }));
+  LS_CHECK_OK(ForEachActivity([&](const SampleRow& row) { aggregator.AddActivity(row); }));
   Profile profile = aggregator.Finish();
   LinkSources(profile);
   return profile;
@@ -396,6 +460,14 @@ Result<std::unique_ptr<ProfileReader>> Initialised(ProfileDatabase file) {
 }
 
 }  // namespace
+
+Status ProfileReader::ForEachActivity(const std::function<void(const SampleRow&)>& visit) {
+  return ForEachSample([&](const SampleRow& row) {
+    SampleRow activity = row;
+    activity.cell.stack = kNoStack;
+    visit(activity);
+  });
+}
 
 Result<std::unique_ptr<ProfileReader>> ProfileReader::Open(const std::filesystem::path& path) {
   LS_TRY(file, ProfileDatabase::Open(path));

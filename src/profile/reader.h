@@ -68,11 +68,15 @@ class ProfileReader {
   virtual Result<std::string> SourceText(SourceId source) = 0;
   // Reads functions, stacks and samples, and adds them up.
   virtual Result<Profile> Load(Weight weight) = 0;
-  // Load with the weight that the run's mode implies.
-  Result<Profile> Load() { return Load(WeightOfMode(run().mode)); }
-  // Calls `visit` for every row of the sample table, by bucket. Rows cover [bucket * width, (bucket
-  // + 1) * width) nanoseconds since the start of the run.
+  // Load with the weight that the run asks for.
+  Result<Profile> Load() { return Load(WeightOf(run())); }
+  // Calls `visit` for every row of the sample table, by bucket. A row covers [bucket * width,
+  // (bucket + buckets) * width) nanoseconds since the start of the run: where samples are few, or
+  // steady, their time is only known that well. See ForEachBucket.
   virtual Status ForEachSample(const std::function<void(const SampleRow&)>& visit) = 0;
+  // What each thread did over time: the same samples without their stacks (cell.stack is kNoStack),
+  // in finer time and fewer rows.
+  virtual Status ForEachActivity(const std::function<void(const SampleRow&)>& visit);
   [[nodiscard]] virtual int64_t bucket_width_ns() const = 0;
 };
 

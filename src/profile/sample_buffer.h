@@ -2,7 +2,7 @@
 // Samples that wait for the next commit, merged by (bucket, thread, stack, state), and the width of
 // the buckets. The width starts fine and doubles whenever the run would need more than
 // kMaxBuckets, so that what is stored depends on distinct stacks and not on the run's length.
-// A failing disk costs no more memory than that either.
+// A failing disk costs no more memory than that either: see Replace.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,9 +26,11 @@ class SampleBuffer {
   // Everything added since Clear, in the order of the table's key.
   [[nodiscard]] std::vector<SampleRow> SortedRows() const;
   void Clear() { cells_.clear(); }
+  // Has `rows`, which say the same in fewer, instead of what was added since Clear.
+  void Replace(const std::vector<SampleRow>& rows);
 
   [[nodiscard]] int64_t width_ns() const { return width_ns_; }
-  [[nodiscard]] int64_t bucket_count() const { return last_bucket_ + 1; }
+  [[nodiscard]] int64_t last_bucket() const { return last_bucket_; }
   [[nodiscard]] size_t size() const { return cells_.size(); }
 
  private:
@@ -43,13 +45,14 @@ class SampleBuffer {
     size_t operator()(const Key& key) const;
   };
 
-  std::unordered_map<Key, Cost, KeyHash> cells_;
+  struct Cell {
+    Cost cost;
+    int64_t buckets = 1;
+  };
+
+  std::unordered_map<Key, Cell, KeyHash> cells_;
   int64_t width_ns_ = kFirstWidthNs;
   int64_t last_bucket_ = -1;  // the highest ever seen, in the present width
 };
-
-// Sorts the rows from `begin` on, which are all of one bucket, and adds up those of equal thread,
-// stack and state.
-void MergeEqualKeys(std::vector<SampleRow>& rows, size_t begin);
 
 }  // namespace linescope

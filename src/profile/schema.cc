@@ -21,6 +21,7 @@ CREATE TABLE run (
   collector         TEXT NOT NULL,
   method            TEXT NOT NULL,
   mode              TEXT NOT NULL,
+  idle              INTEGER NOT NULL DEFAULT 1,
   consistency       TEXT NOT NULL,
   rate_hz           REAL NOT NULL,
   started_unix_ns   INTEGER NOT NULL,
@@ -65,8 +66,10 @@ CREATE TABLE thread (
 );
 
 CREATE TABLE thread_state (
-  id   INTEGER PRIMARY KEY,
-  name TEXT NOT NULL
+  id        INTEGER PRIMARY KEY,
+  name      TEXT NOT NULL,
+  on_cpu    INTEGER NOT NULL DEFAULT 0,
+  holds_gil INTEGER
 );
 
 CREATE TABLE source_unit (
@@ -88,7 +91,8 @@ CREATE TABLE function (
   name           TEXT NOT NULL,
   qualified_name TEXT NOT NULL,
   first_line     INTEGER NOT NULL,
-  in_project     INTEGER NOT NULL
+  in_project     INTEGER NOT NULL,
+  kind           TEXT NOT NULL DEFAULT 'python'
 );
 
 CREATE TABLE frame (
@@ -116,7 +120,19 @@ CREATE TABLE sample (
   count   INTEGER NOT NULL,
   wall_ns INTEGER NOT NULL,
   cpu_ns  INTEGER NOT NULL,
+  buckets INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (bucket, thread, stack, state)
+) WITHOUT ROWID;
+
+CREATE TABLE thread_activity (
+  bucket  INTEGER NOT NULL,
+  thread  INTEGER NOT NULL REFERENCES thread (id),
+  state   INTEGER NOT NULL REFERENCES thread_state (id),
+  count   INTEGER NOT NULL,
+  wall_ns INTEGER NOT NULL,
+  cpu_ns  INTEGER NOT NULL,
+  buckets INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY (bucket, thread, state)
 ) WITHOUT ROWID;
 
 -- "drop" is a keyword of SQL, hence the quotes wherever it is used.
@@ -131,11 +147,15 @@ CREATE TABLE diagnostic (
   text  TEXT NOT NULL
 );
 
-INSERT INTO thread_state VALUES (0, 'unknown'), (1, 'running'), (2, 'waiting'), (3, 'gil wait');
+INSERT INTO thread_state VALUES
+  (0, 'unknown', 0, NULL), (1, 'running', 1, NULL), (2, 'waiting', 0, NULL), (3, 'gil wait', 0, 0),
+  (4, 'running with gil', 1, 1), (5, 'running without gil', 1, 0), (6, 'waiting with gil', 0, 1),
+  (7, 'gc', 1, 1), (8, 'idle', 0, NULL), (9, 'stopped', 0, NULL);
 
 -- Every stack with samples, over all threads and time.
 CREATE VIEW stack_cost AS
-  SELECT stack, sum(count) AS samples, sum(CASE state WHEN 1 THEN count ELSE 0 END) AS cpu_samples,
+  SELECT stack, sum(count) AS samples,
+         sum(CASE WHEN state IN (1, 4, 5, 7) THEN count ELSE 0 END) AS cpu_samples,
          sum(wall_ns) AS wall_ns, sum(cpu_ns) AS cpu_ns
   FROM sample WHERE stack >= 0 GROUP BY stack;
 
@@ -184,6 +204,28 @@ CREATE VIEW lines AS
   FROM inclusive AS i
        LEFT JOIN own ON own.file = i.file AND own.line IS i.line
        LEFT JOIN project AS p ON p.file = i.file AND p.line IS i.line;
+
+-- Pieces of lines, where columns are known.
+CREATE VIEW expressions AS
+  WITH place AS (
+    SELECT stack.id AS stack, stack.project, function.file, frame.line, frame.end_line,
+           frame.column, frame.end_column, function.in_project
+    FROM stack JOIN frame ON frame.id = stack.frame JOIN function ON function.id = frame.function
+  ), part AS (
+    SELECT place.*, samples, cpu_samples, wall_ns, cpu_ns, 1 AS own, 0 AS for_project
+    FROM stack_cost JOIN place USING (stack)
+    UNION ALL
+    SELECT p.*, samples, cpu_samples, wall_ns, cpu_ns, 0, 1
+    FROM stack_cost JOIN stack ON stack.id = stack_cost.stack
+         JOIN place AS p ON p.stack = stack.project
+  )
+  SELECT file, line, end_line, column, end_column, max(in_project) AS in_project,
+         sum(own * samples) AS self_samples, sum(own * cpu_samples) AS self_cpu_samples,
+         sum(own * wall_ns) AS self_wall_ns, sum(own * cpu_ns) AS self_cpu_ns,
+         sum(for_project * samples) AS project_samples,
+         sum(for_project * cpu_samples) AS project_cpu_samples,
+         sum(for_project * wall_ns) AS project_wall_ns, sum(for_project * cpu_ns) AS project_cpu_ns
+  FROM part WHERE column IS NOT NULL GROUP BY file, line, end_line, column, end_column;
 
 CREATE VIEW functions AS
   WITH own AS (

@@ -9,7 +9,7 @@ inline constexpr uint32_t kApplicationId = 0x4c6e5363;
 
 // user_version = 1000 * major + minor. A reader refuses a later major; a minor only adds.
 inline constexpr int kFormatMajor = 1;
-inline constexpr int kFormatMinor = 0;
+inline constexpr int kFormatMinor = 2;
 inline constexpr int kUserVersion = 1000 * kFormatMajor + kFormatMinor;
 
 // `stack` of samples of threads without Python frames: not NULL, because it is part of the key.

@@ -139,6 +139,14 @@ Result<std::optional<std::string>> Database::QueryText(std::string_view sql) con
   return statement.Text(0);
 }
 
+Status Database::Sync() const {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == nullptr || file->pMethods == nullptr) return {};  // of memory
+  if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) == SQLITE_OK) return {};
+  return Fail(ErrorCode::kIo, "cannot write {} to the disk: {}", name_, ErrnoText());
+}
+
 bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
 Error Database::LastError() const {

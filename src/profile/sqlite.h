@@ -91,6 +91,9 @@ class Database {
   Result<std::optional<int64_t>> QueryInt(std::string_view sql) const;
   Result<std::optional<std::string>> QueryText(std::string_view sql) const;
 
+  // What was written to the database's file is on the disk then; its log is not meant.
+  [[nodiscard]] Status Sync() const;
+
   [[nodiscard]] bool in_transaction() const;
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -14,6 +14,8 @@
 #include "profile/json_list.h"
 #include "profile/recording_file.h"
 #include "profile/sample_buffer.h"
+#include "profile/sample_rows.h"
+#include "profile/sample_table.h"
 #include "profile/schema.h"
 #include "profile/sha256.h"
 #include "profile/sqlite.h"
@@ -21,8 +23,10 @@
 namespace linescope {
 namespace {
 
-// Too many rows never make the timeline coarser than this.
-constexpr int64_t kFewBuckets = 60;
+// At most this share of a thread's samples leaves its time when rows are joined. What threads did
+// over time is kept finer: it has few rows.
+constexpr double kStackPrecision = 1 << 14;
+constexpr double kActivityPrecision = 1 << 18;
 // Larger files are not compacted at the end: the user is waiting.
 constexpr int64_t kVacuumLimitBytes = 64 << 20;
 
@@ -74,7 +78,12 @@ class SqliteProfileWriter final : public ProfileWriter {
         database_(std::move(database)),
         run_(std::move(run)),
         limits_(limits),
-        max_rows_(limits.sample_rows) {}
+        identities_(limits.stacks),
+        sample_table_(SampleTable::Kind::kStacks,
+                      {kStackPrecision, limits.sample_rows, limits.stacks}),
+        activity_table_(SampleTable::Kind::kActivity,
+                        {kActivityPrecision, limits.sample_rows, limits.stacks}),
+        shrink_at_(static_cast<size_t>(limits.sample_rows)) {}
 
   // Creates the schema and prepares what Commit runs.
   Status Initialise();
@@ -82,10 +91,7 @@ class SqliteProfileWriter final : public ProfileWriter {
   void Discard();
 
   ProcessId AddProcess(const ProcessInfo& info) override;
-  void SetProcess(ProcessId process, const ProcessInfo& info) override {
-    processes_.at(process).info = info;
-    changed_processes_.insert(process);
-  }
+  void SetProcess(ProcessId process, const ProcessInfo& info) override;
   ThreadId AddThread(const ThreadInfo& info) override;
   void SetThreadName(ThreadId thread, const std::string& name) override;
   void EndThread(ThreadId thread, int64_t end_ns) override;
@@ -113,22 +119,29 @@ class SqliteProfileWriter final : public ProfileWriter {
  private:
   struct Statements {
     Statement update_run, update_progress, update_end, put_process, put_thread, add_function,
-        add_frame, add_stack, add_source, add_diagnostic, put_drop, put_sample;
+        add_frame, add_stack, add_source, add_diagnostic, put_drop;
   };
 
   Status SwitchLogOn();
+  Status SurviveCrashes();
   Status PrepareStatements();
+  void CloseStatements();
   Status WriteRun(Statement& statement);
-  Status LimitSampleRows();
   Status WritePending();
   Status WriteProcessesAndThreads();
   Status WriteIdentities();
   Status WriteSources();
   Status WriteSamples();
-  Status PutSample(const SampleRow& row);
-  Status MergeStoredBuckets();
   Status WriteEnd(const RunEnd& end);
   void ForgetPending();
+  void ShrinkPending();
+  // Says once in the profile what was left out of it.
+  void NoteLimits();
+  [[nodiscard]] bool StandsForMore(const ThreadRow& row) const {
+    const auto more = more_threads_.find(row.info.process);
+    return more != more_threads_.end() && &threads_[more->second] == &row;
+  }
+  ThreadId AddThreadRow(const ThreadInfo& info);
   void Compact();
 
   const RecordingFile file_;
@@ -143,37 +156,43 @@ class SqliteProfileWriter final : public ProfileWriter {
   std::set<ProcessId> changed_processes_;
   std::vector<ThreadRow> threads_;
   std::set<ThreadId> changed_threads_;
+  // Stand for those beyond the limits; the threads by their process.
+  std::optional<ProcessId> more_processes_;
+  std::unordered_map<ProcessId, ThreadId> more_threads_;
   Identities identities_;
   std::unordered_map<std::string, SourceId> source_ids_;  // by path and hash
   std::vector<SourceRow> pending_sources_;
   SourceId source_count_ = 0;
   std::vector<Diagnostic> pending_diagnostics_;
+  std::set<std::string> notes_;  // on limits, that were written
   std::array<uint64_t, static_cast<size_t>(DropReason::kCount)> drops_{};
   SampleBuffer samples_;
   int64_t stored_width_ns_ = SampleBuffer::kFirstWidthNs;
-  int64_t stored_rows_ = 0;  // upper bound of the rows in `sample`
-  int64_t max_rows_;
+  SampleTable sample_table_, activity_table_;
+  size_t shrink_at_;  // cells that wait while nothing can be committed
   uint64_t sample_count_ = 0;
   int64_t elapsed_ns_ = 0;
   std::optional<RunEnd> end_;
+  bool survives_crashes_ = false;  // of the machine: what was committed
 };
 
 constexpr std::string_view kUpdateRun =
     "UPDATE run SET title = ?, command = ?, working_directory = ?, host = ?, linescope_version = ?,"
-    " collector = ?, method = ?, mode = ?, consistency = ?, rate_hz = ?, started_unix_ns = ?,"
+    " collector = ?, method = ?, mode = ?, idle = ?, consistency = ?, rate_hz = ?,"
+    " started_unix_ns = ?,"
     " attached = ?, project_root = ?, includes = ?, excludes = ?, labels = ?, bucket_width_ns = ?";
 
 constexpr std::string_view kInsertRun =
     "INSERT INTO run (id, state, title, command, working_directory, host, linescope_version,"
-    " collector, method, mode, consistency, rate_hz, started_unix_ns, attached, project_root,"
+    " collector, method, mode, idle, consistency, rate_hz, started_unix_ns, attached, project_root,"
     " includes, excludes, labels, bucket_width_ns)"
-    " VALUES (0, 'recording', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " VALUES (0, 'recording', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 Status SqliteProfileWriter::Initialise() {
   // The schema and the application id go into the file itself before the log is switched on, so
   // that a recording killed at any later moment is recognised by its first bytes.
   LS_CHECK_OK(database_->Execute(
-      fmt::format("PRAGMA journal_mode = DELETE;"
+      fmt::format("PRAGMA synchronous = OFF; PRAGMA journal_mode = DELETE;"
                   "BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {};",
                   kApplicationId, kUserVersion)));
   LS_CHECK_OK(database_->Execute(kSchemaSql));
@@ -186,12 +205,22 @@ Status SqliteProfileWriter::Initialise() {
   }
   LS_CHECK_OK(database_->Execute("COMMIT"));
   LS_CHECK_OK(SwitchLogOn());
-  // FULL: the log is synced at each commit, so even a crash of the machine costs at most what came
-  // since. The limit gives space back after a merge of buckets went through the log.
+  // The limit gives space back after a merge of buckets went through the log.
   LS_CHECK_OK(
-      database_->Execute("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8388608;"
+      database_->Execute("PRAGMA synchronous = OFF; PRAGMA journal_size_limit = 8388608;"
                          "PRAGMA temp_store = MEMORY"));
   return PrepareStatements();
+}
+
+// From the first commit of a run that goes on, the log is synced at each, so that even a crash of
+// the machine costs at most what came since. Until then there is nothing to lose: waiting a dozen
+// times for the disk would be most of what a short run costs.
+Status SqliteProfileWriter::SurviveCrashes() {
+  if (survives_crashes_) return {};
+  LS_CHECK_OK(database_->Sync());
+  LS_CHECK_OK(database_->Execute("PRAGMA synchronous = FULL"));
+  survives_crashes_ = true;
+  return {};
 }
 
 Status SqliteProfileWriter::SwitchLogOn() {
@@ -210,7 +239,7 @@ Status SqliteProfileWriter::SwitchLogOn() {
 }
 
 void SqliteProfileWriter::Discard() {
-  sql_ = {};
+  CloseStatements();
   database_.reset();
   file_.Remove();
 }
@@ -224,22 +253,27 @@ Status SqliteProfileWriter::PrepareStatements() {
        " error = ?, ticks_due = ?, ticks_taken = ?, rate_reached_hz = ?, consistency_used = ?"},
       {&sql_.put_process, "INSERT OR REPLACE INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&sql_.put_thread, "INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?, ?, ?, ?)"},
-      {&sql_.add_function, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)"},
-      {&sql_.add_frame, "INSERT INTO frame (id, function, line) VALUES (?, ?, ?)"},
+      {&sql_.add_function, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?)"},
+      {&sql_.add_frame,
+       "INSERT INTO frame (id, function, line, end_line, column, end_column)"
+       " VALUES (?, ?, ?, ?, ?, ?)"},
       {&sql_.add_stack, "INSERT INTO stack VALUES (?, ?, ?, ?, ?)"},
       {&sql_.add_source, "INSERT INTO source_unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&sql_.add_diagnostic, "INSERT INTO diagnostic (level, text) VALUES (?, ?)"},
       {&sql_.put_drop, "INSERT OR REPLACE INTO \"drop\" VALUES (?, ?)"},
-      {&sql_.put_sample,
-       "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-       " count = count + excluded.count, wall_ns = wall_ns + excluded.wall_ns,"
-       " cpu_ns = cpu_ns + excluded.cpu_ns"},
   };
   for (const auto& [statement, text] : all) {
     LS_TRY(prepared, database_->Prepare(text));
     *statement = std::move(prepared);
   }
-  return {};
+  LS_CHECK_OK(sample_table_.Prepare(database_.get()));
+  return activity_table_.Prepare(database_.get());
+}
+
+void SqliteProfileWriter::CloseStatements() {
+  sql_ = {};
+  sample_table_.Close();
+  activity_table_.Close();
 }
 
 // Runs kUpdateRun or kInsertRun, which take the same parameters.
@@ -247,19 +281,51 @@ Status SqliteProfileWriter::WriteRun(Statement& statement) {
   const std::string command = JsonList(run_.command), includes = JsonList(run_.includes),
                     excludes = JsonList(run_.excludes), labels = JsonPairs(run_.labels);
   return statement.Run(run_.title, command, run_.working_directory, run_.host,
-                       run_.linescope_version, run_.collector, run_.method, run_.mode,
+                       run_.linescope_version, run_.collector, run_.method, run_.mode, run_.idle,
                        run_.consistency, run_.rate_hz, run_.started_unix_ns, run_.attached,
                        run_.project_root, includes, excludes, labels, stored_width_ns_);
 }
 
 ProcessId SqliteProfileWriter::AddProcess(const ProcessInfo& info) {
+  if (more_processes_) return *more_processes_;
   auto id = static_cast<ProcessId>(processes_.size());
   processes_.push_back({.info = info, .end_ns = {}, .exit_code = {}, .term_signal = {}});
   changed_processes_.insert(id);
+  if (id > 0 && id >= limits_.processes) {
+    more_processes_ = id;
+    ProcessInfo& more = processes_[id].info = {};
+    more.parent = 0;
+    more.command = {"more processes"};
+    more.start_ns = info.start_ns;
+  }
   return id;
 }
 
+void SqliteProfileWriter::SetProcess(ProcessId process, const ProcessInfo& info) {
+  ProcessInfo& known = processes_.at(process).info;
+  if (process == more_processes_) {
+    known.python_version = info.python_version;
+  } else {
+    known = info;
+  }
+  changed_processes_.insert(process);
+}
+
 ThreadId SqliteProfileWriter::AddThread(const ThreadInfo& info) {
+  // Each process that stands for itself has its main thread.
+  const bool own = info.is_main && info.process != more_processes_;
+  if (own || static_cast<int64_t>(threads_.size()) < limits_.threads) return AddThreadRow(info);
+  const auto known = more_threads_.find(info.process);
+  if (known != more_threads_.end()) return known->second;
+  const ThreadId id = AddThreadRow({.process = info.process,
+                                    .tid = processes_.at(info.process).info.pid,
+                                    .name = "more threads",
+                                    .start_ns = info.start_ns});
+  more_threads_.emplace(info.process, id);
+  return id;
+}
+
+ThreadId SqliteProfileWriter::AddThreadRow(const ThreadInfo& info) {
   auto id = static_cast<ThreadId>(threads_.size());
   threads_.push_back({.info = info, .end_ns = {}});
   changed_threads_.insert(id);
@@ -267,7 +333,9 @@ ThreadId SqliteProfileWriter::AddThread(const ThreadInfo& info) {
 }
 
 void SqliteProfileWriter::SetThreadName(ThreadId thread, const std::string& name) {
-  if (std::exchange(threads_.at(thread).info.name, name) != name) changed_threads_.insert(thread);
+  ThreadRow& row = threads_.at(thread);
+  if (!StandsForMore(row) && std::exchange(row.info.name, name) != name)
+    changed_threads_.insert(thread);
 }
 
 void SqliteProfileWriter::EndThread(ThreadId thread, int64_t end_ns) {
@@ -279,8 +347,10 @@ void SqliteProfileWriter::EndProcess(ProcessId process, int64_t end_ns,
                                      std::optional<int> exit_code, std::optional<int> term_signal) {
   ProcessRow& row = processes_.at(process);
   row.end_ns = end_ns;
-  row.exit_code = exit_code;
-  row.term_signal = term_signal;
+  if (process != more_processes_) {
+    row.exit_code = exit_code;
+    row.term_signal = term_signal;
+  }
   changed_processes_.insert(process);
 }
 
@@ -317,25 +387,17 @@ void SqliteProfileWriter::AddSamples(int64_t begin_ns, int64_t end_ns,
 Status SqliteProfileWriter::Commit() {
   if (!database_)
     return Fail(ErrorCode::kInternal, "the profile {} is closed", file_.final_path.string());
-  LS_CHECK_OK(LimitSampleRows());
-  Status status = database_->Execute("BEGIN IMMEDIATE");
+  Status status = end_ ? Status() : SurviveCrashes();
+  if (status) status = database_->Execute("BEGIN IMMEDIATE");
   if (status) status = WritePending();
   if (status) status = database_->Execute("COMMIT");
   if (!status) {
     // Some failures have rolled back by themselves.
     if (database_->in_transaction()) (void)database_->Execute("ROLLBACK");
+    ShrinkPending();
     return status;
   }
   ForgetPending();
-  return {};
-}
-
-Status SqliteProfileWriter::LimitSampleRows() {
-  auto rows = static_cast<int64_t>(samples_.size());
-  if (stored_rows_ + rows <= max_rows_ || samples_.bucket_count() < 2 * kFewBuckets) return {};
-  LS_TRY(exact, database_->QueryInt("SELECT count(*) FROM sample"));
-  stored_rows_ = exact.value_or(0);
-  if (stored_rows_ + rows > max_rows_) samples_.Widen();
   return {};
 }
 
@@ -344,13 +406,14 @@ Status SqliteProfileWriter::WritePending() {
   LS_CHECK_OK(WriteProcessesAndThreads());
   LS_CHECK_OK(WriteIdentities());
   LS_CHECK_OK(WriteSources());
+  LS_CHECK_OK(WriteSamples());
+  NoteLimits();
   for (const Diagnostic& diagnostic : pending_diagnostics_)
     LS_CHECK_OK(sql_.add_diagnostic.Run(diagnostic.level, diagnostic.text));
   for (size_t i = 0; i < drops_.size(); ++i) {
     if (drops_[i])
       LS_CHECK_OK(sql_.put_drop.Run(DropReasonName(static_cast<DropReason>(i)), drops_[i]));
   }
-  LS_CHECK_OK(WriteSamples());
   LS_CHECK_OK(sql_.update_progress.Run(elapsed_ns_, sample_count_, samples_.width_ns()));
   if (end_) LS_CHECK_OK(WriteEnd(*end_));
   return {};
@@ -377,12 +440,19 @@ Status SqliteProfileWriter::WriteIdentities() {
   FunctionId function = identities_.first_pending_function();
   for (const FunctionInfo& info : identities_.pending_functions())
     LS_CHECK_OK(sql_.add_function.Run(function++, info.file, info.name, info.qualified_name,
-                                      info.first_line, info.in_project));
+                                      info.first_line, info.in_project,
+                                      FunctionKindName(info.kind)));
   const auto& frames = identities_.frames();
   for (FrameId id = identities_.first_pending_frame(); id < frames.size(); ++id) {
-    std::optional<int64_t> line;
-    if (frames[id].line != 0) line = frames[id].line;
-    LS_CHECK_OK(sql_.add_frame.Run(id, frames[id].function, line));
+    const SourceRange& range = frames[id].range;
+    std::optional<int64_t> line, end_line, column, end_column;
+    if (range.line != kNoLine) line = range.line;
+    if (range.has_columns()) {
+      end_line = range.end_line;
+      column = range.column;
+      end_column = range.end_column;
+    }
+    LS_CHECK_OK(sql_.add_frame.Run(id, frames[id].function, line, end_line, column, end_column));
   }
   const auto& stacks = identities_.stacks();
   for (StackId id = identities_.first_pending_stack(); id < stacks.size(); ++id)
@@ -406,47 +476,43 @@ Status SqliteProfileWriter::WriteSources() {
 }
 
 Status SqliteProfileWriter::WriteSamples() {
-  if (samples_.width_ns() != stored_width_ns_) LS_CHECK_OK(MergeStoredBuckets());
-  for (const SampleRow& row : samples_.SortedRows()) LS_CHECK_OK(PutSample(row));
-  return {};
+  const std::vector<SampleRow> rows = samples_.SortedRows();
+  const SampleTable::Moment moment{
+      .widening = samples_.width_ns() / stored_width_ns_,
+      .last_bucket = samples_.last_bucket(),
+      .parent_of = [&](StackId stack) { return identities_.stacks()[stack].parent; }};
+  LS_CHECK_OK(activity_table_.Add(WithoutStacks(rows), moment));
+  return sample_table_.Add(rows, moment);
 }
 
-Status SqliteProfileWriter::PutSample(const SampleRow& row) {
-  const SampleCell& cell = row.cell;
-  int64_t stack = cell.stack == kNoStack ? kStoredNoStack : int64_t{cell.stack};
-  return sql_.put_sample.Run(row.bucket, cell.thread, stack, static_cast<int>(cell.state),
-                             cell.count, cell.wall_ns, cell.cpu_ns);
+void SqliteProfileWriter::ShrinkPending() {
+  if (samples_.size() < shrink_at_) return;
+  std::vector<SampleRow> rows = samples_.SortedRows();
+  AddUpEqualRows(rows);
+  JoinToFit(rows, limits_.sample_rows / 2, kStackPrecision, samples_.last_bucket());
+  samples_.Replace(rows);
+  shrink_at_ = std::max(static_cast<size_t>(limits_.sample_rows), 2 * rows.size());
 }
 
-// One pass for any number of doublings. The rows come in the order of the key, so that only those
-// of one new bucket have to be sorted, and go back in that order, which GROUP BY
-// over the table would not do.
-Status SqliteProfileWriter::MergeStoredBuckets() {
-  std::vector<SampleRow> rows;
-  size_t bucket_begin = 0;
-  LS_TRY(row, database_->Prepare("SELECT bucket / ?, thread, stack, state, count, wall_ns, cpu_ns"
-                                 " FROM sample ORDER BY bucket, thread, stack, state"));
-  row.Bind(samples_.width_ns() / stored_width_ns_);
-  while (true) {
-    LS_TRY(more, row.Step());
-    if (!more) break;
-    int64_t bucket = row.Int(0);
-    if (!rows.empty() && rows.back().bucket != bucket) {
-      MergeEqualKeys(rows, bucket_begin);
-      bucket_begin = rows.size();
-    }
-    StackId stack = row.Int(2) == kStoredNoStack ? kNoStack : static_cast<StackId>(row.Int(2));
-    rows.push_back({bucket,
-                    {static_cast<ThreadId>(row.Int(1)), stack, static_cast<ThreadState>(row.Int(3)),
-                     static_cast<uint64_t>(row.Int(4)), row.Int(5), row.Int(6)}});
-  }
-  MergeEqualKeys(rows, bucket_begin);
-  LS_CHECK_OK(database_->Execute("DELETE FROM sample"));
-  for (const SampleRow& merged : rows) LS_CHECK_OK(PutSample(merged));
-  stored_rows_ = static_cast<int64_t>(rows.size());
-  // Where widening gains little, the next time must wait until there is twice as much.
-  max_rows_ = std::max(limits_.sample_rows, 2 * stored_rows_);
-  return {};
+void SqliteProfileWriter::NoteLimits() {
+  const auto note = [&](bool holds, const char* level, const std::string& text) {
+    if (holds && notes_.insert(text).second) pending_diagnostics_.push_back({level, text});
+  };
+  note(identities_.full(), "warning",
+       fmt::format("there were more than {} different stacks: those that came later are cut off "
+                   "where they differ from known ones, and count for their callers",
+                   limits_.stacks));
+  note(sample_table_.folded(), "warning",
+       "samples of the rarest stacks count for their callers: there were too many different stacks "
+       "on different threads to keep all");
+  note(!more_threads_.empty(), "warning",
+       fmt::format("there were more than {} threads: those that came later are together, as more "
+                   "threads of their process",
+                   limits_.threads));
+  note(more_processes_.has_value(), "warning",
+       fmt::format("there were more than {} processes: those that came later are together, as more "
+                   "processes",
+                   limits_.processes));
 }
 
 Status SqliteProfileWriter::WriteEnd(const RunEnd& end) {
@@ -469,15 +535,17 @@ void SqliteProfileWriter::ForgetPending() {
   identities_.MarkCommitted();
   pending_sources_.clear();
   pending_diagnostics_.clear();
-  stored_rows_ += static_cast<int64_t>(samples_.size());
+  sample_table_.Committed();
+  activity_table_.Committed();
   stored_width_ns_ = samples_.width_ns();
   samples_.Clear();
+  shrink_at_ = static_cast<size_t>(limits_.sample_rows);
 }
 
 Status SqliteProfileWriter::Finish(const RunEnd& end) {
   end_ = end;
   LS_CHECK_OK(Commit());
-  sql_ = {};
+  CloseStatements();
   Compact();
   // Brings the log into the file and removes it; fails while another connection is open.
   auto mode = database_->QueryText("PRAGMA journal_mode = DELETE");
@@ -488,6 +556,7 @@ Status SqliteProfileWriter::Finish(const RunEnd& end) {
                 "the profile {} is complete, but stays in two files with {}-wal: {}",
                 file_.recording_path.string(), file_.recording_path.string(), reason);
   }
+  if (!survives_crashes_) LS_CHECK_OK(database_->Sync());
   database_.reset();
   return file_.Publish();
 }

@@ -17,10 +17,16 @@
 
 namespace linescope {
 
-// How large a profile may grow; the defaults are FORMAT.md's.
+// How large a profile may grow, and with it the writer's memory. The defaults are FORMAT.md's,
+// which says what becomes of what is beyond them.
 struct WriterLimits {
-  // Rows of samples (about 30 bytes each) past which time buckets widen early, down to 60 of them.
-  int64_t sample_rows = 1'000'000;
+  // Rows of each of the two tables of samples, about 25 bytes each: they are joined in time to be
+  // as few, but for one row of each thread, stack and state.
+  int64_t sample_rows = 65'536;
+  // Different stacks, and rows of samples that are left when all time is joined.
+  int64_t stacks = 500'000;
+  int64_t threads = 10'000;
+  int64_t processes = 10'000;
 };
 
 class ProfileWriter {
@@ -32,6 +38,7 @@ class ProfileWriter {
                                                        const WriterLimits& limits = {});
   virtual ~ProfileWriter() = default;
 
+  // Of processes and threads beyond the limits all have one id, a process's threads one each.
   virtual ProcessId AddProcess(const ProcessInfo& info) = 0;
   // Replaces what is known of it: its interpreter was found, or it executed its program.
   virtual void SetProcess(ProcessId process, const ProcessInfo& info) = 0;
@@ -41,9 +48,10 @@ class ProfileWriter {
   virtual void EndProcess(ProcessId process, int64_t end_ns, std::optional<int> exit_code,
                           std::optional<int> term_signal) = 0;
   // Equal identities (file, qualified name, first line) give the same id; the first one's
-  // `in_project` counts.
+  // `in_project` counts. An id is for AddStack only.
   virtual FunctionId AddFunction(const FunctionInfo& info) = 0;
-  // Equal (parent, function, line) give the same id. Parents come before children.
+  // Equal (parent, function, range) give the same id. Parents come before children. Beyond the
+  // limit a new one is its parent.
   virtual StackId AddStack(const StackNode& node) = 0;
   // Equal (path, text) give the same id. An empty text with a note, unless verified, is stored as
   // unavailable.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "python/line_table.h"
 #include "python/target_words.h"
 
 namespace linescope {
@@ -35,7 +34,7 @@ Code* CodeCache::Load(Address address, int64_t now_ns) {
     return nullptr;
   }
   code->id = first_id_ + static_cast<CodeId>(codes_.size());
-  code->verified_ns = now_ns;
+  code->verified_ns = code->loaded_ns = now_ns;
   Code* raw = code.get();
   codes_.push_back(std::move(code));
   Insert(address, raw);
@@ -76,29 +75,37 @@ std::unique_ptr<Code> CodeCache::Read(Address address) {
   if (const auto table = objects_.Bytes(code->fingerprint.linetable)) {
     switch (table_->lines) {
       case layout::Lines::kLocations:
-        code->lines = DecodeLocationTable(*table, code->first_line, code->units);
+        code->ranges = DecodeLocationTable(*table, code->first_line, code->units);
         break;
       case layout::Lines::kRanges:
-        code->lines = DecodeLineRanges(*table, code->first_line, code->units);
+        code->ranges = DecodeLineRanges(*table, code->first_line, code->units);
         break;
       case layout::Lines::kDeltas:
-        code->lines = DecodeLineDeltas(*table, code->first_line, code->units);
+        code->ranges = DecodeLineDeltas(*table, code->first_line, code->units);
         break;
     }
   } else {
     // The table was freed or is unreadable: the function is known, its lines are not.
-    code->lines.assign(code->units, kNoLine);
+    code->ranges = UnitRanges(code->units);
+    code->incomplete = true;
   }
-  code->file = objects_.Str(code->fingerprint.file).value_or("<unreadable>");
-  code->name = objects_.Str(code->fingerprint.name).value_or("<unreadable>");
+  const auto text = [&](Address string) {
+    auto read = objects_.Str(string);
+    code->incomplete |= !read;
+    return std::move(read).value_or("<unreadable>");
+  };
+  code->file = text(code->fingerprint.file);
+  code->name = text(code->fingerprint.name);
   code->qualified_name = at.qualname == layout::kNone
                              ? code->name
                              : objects_.Str(::linescope::Load<Address>(header.data() + at.qualname))
                                    .value_or(code->name);
   // 3.13 and later push such a frame for an inlined Class(): named and filed `__init__`, no lines.
   code->shim = code->first_line == 0 && code->file == code->name;
+  const auto flags = ::linescope::Load<uint32_t>(header.data() + at.flags);
   // CO_OPTIMIZED: the body of a function, which its function keeps.
-  code->transient = (::linescope::Load<uint32_t>(header.data() + at.flags) & 1) == 0;
+  code->transient = (flags & 1) == 0;
+  code->coroutine = (flags & 0x180) != 0;  // CO_COROUTINE, CO_ITERABLE_COROUTINE
   code->dynamic =
       code->file.empty() || (code->file.front() == '<' && !code->file.starts_with("<frozen "));
   return code;
@@ -153,6 +160,9 @@ void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const
       case OpcodeKind::kPush:
         flags = kUnitPush;
         break;
+      case OpcodeKind::kCall:
+        flags = kUnitPush | kUnitCall;
+        break;
       case OpcodeKind::kIterate:
         flags = kUnitIterate;
         break;
@@ -175,6 +185,28 @@ void CodeCache::DecodeUnits(std::span<const uint8_t> bytecode, Code* code) const
   if (opaque) code->flags.assign(code->units, kUnitOpaque);
 }
 
+bool CodeCache::ReadCopies(Code* code, int64_t now_ns) const {
+  // What a thread left on its stack may name a copy that is long gone: no reads for it each time.
+  constexpr int64_t kNoSooner = 1'000'000;
+  constexpr uint64_t kMaxCopies = UINT16_MAX;
+  if (table_->code.copies == layout::kNone ||
+      (code->copies_ns != 0 && now_ns - code->copies_ns < kNoSooner)) {
+    return false;
+  }
+  code->copies_ns = now_ns;
+  RemoteMemory& memory = objects_.memory();
+  Address array = 0;
+  uint64_t count = 0;
+  if (!memory.ReadValue(code->address + table_->code.copies, &array) || !PlausiblePointer(array) ||
+      !memory.ReadValue(array, &count) || count > kMaxCopies) {
+    return false;
+  }
+  std::vector<Address> copies(count);
+  if (count == 0 || !memory.ReadExact(array + sizeof count, copies.data(), count * 8)) return false;
+  code->copies = std::move(copies);
+  return true;
+}
+
 bool CodeCache::Verify(Code* code, int64_t now_ns) {
   std::vector<std::byte>& header = verify_buffer_;
   if (objects_.memory().ReadExact(code->address, header.data(), header_size_)) {
@@ -185,7 +217,9 @@ bool CodeCache::Verify(Code* code, int64_t now_ns) {
 }
 
 bool CodeCache::VerifyFrom(const std::byte* header, Code* code, int64_t now_ns) {
-  if (FingerprintOf(header) != code->fingerprint) {
+  const bool again = code->incomplete && now_ns - code->loaded_ns >= kRetryNs &&
+                     retries_[code->address]++ < kRetries;
+  if (again || FingerprintOf(header) != code->fingerprint) {
     Erase(code->address);
     return false;
   }

@@ -4,8 +4,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "python/line_table.h"
 #include "python/object_reader.h"
 
 namespace linescope {
@@ -18,6 +20,7 @@ enum UnitFlags : uint8_t {
   kUnitIterate = 2,  // may push a generator's frame
   kUnitReturn = 4,   // a frame standing here is about to be popped
   kUnitOpaque = 8,   // the instruction hides another: may be any of these
+  kUnitCall = 32,    // calls: not only by an operator
   kUnitMove = 16,    // where a frame stands that has moved into a generator: see OpcodeKind::kMove
 };
 
@@ -32,13 +35,19 @@ struct Code {
   int32_t nlocalsplus = 0;
   uint32_t first_traceable = 0;  // units before it belong to no line yet: the frame is incomplete
   int32_t first_line = 0;
-  bool shim = false;       // the interpreter's own trampoline: no frame that a user knows
-  bool transient = false;  // body of a module or class: freed when it has run
-  bool dynamic = false;    // not from a file: checked more often
+  bool shim = false;        // the interpreter's own trampoline: no frame that a user knows
+  bool transient = false;   // body of a module or class: freed when it has run
+  bool dynamic = false;     // not from a file: checked more often
+  bool coroutine = false;   // its frames are those of a coroutine
+  bool incomplete = false;  // a part of it could not be read: it is read again a few times
   std::string file, name, qualified_name;
 
-  std::vector<int32_t> lines;  // per unit; kNoLine where there is none
+  UnitRanges ranges;           // of the source, per unit
   std::vector<uint8_t> flags;  // per unit: UnitFlags
+  // Where the threads' own copies of the bytecode lie (free-threaded builds, 3.14+); the first one
+  // is the code's own, and 0 stands for one that no thread has made.
+  std::vector<Address> copies;
+  int64_t copies_ns = 0;  // when they were read
 
   // What is compared to notice that the address holds another code object now.
   struct Fingerprint {
@@ -47,6 +56,7 @@ struct Code {
     bool operator==(const Fingerprint&) const = default;
   } fingerprint;
   int64_t verified_ns = 0;  // when the fingerprint was last seen unchanged
+  int64_t loaded_ns = 0;
 
   // Unit of an instruction pointer; -1 just before the first (3.11, 3.12: prev_instr of a frame
   // that has not begun). Outside [-1, units): not an instruction of this code.
@@ -54,14 +64,24 @@ struct Code {
   [[nodiscard]] int64_t UnitOf(Address instr) const {
     return static_cast<int64_t>(instr - bytecode) >> 1;
   }
+  // What `instr`, in copy number `copy` of the bytecode, is in the code's own; 0 where it is in no
+  // copy that is known.
+  [[nodiscard]] Address OwnInstr(uint32_t copy, Address instr) const {
+    if (copy == 0) return instr;
+    if (copy >= copies.size() || copies[copy] == 0) return 0;
+    const Address offset = instr - copies[copy];
+    return offset < uint64_t{units} * 2 ? bytecode + offset : 0;
+  }
   [[nodiscard]] uint8_t FlagsAt(int64_t unit) const {
     return unit < 0 ? 0 : flags[static_cast<size_t>(unit)];
   }
   [[nodiscard]] bool Contains(Address instr) const {
     return instr - (bytecode - 2) <= uint64_t{units} * 2 && (instr & 1) == 0;
   }
-  [[nodiscard]] int32_t LineAt(int64_t unit) const {
-    return unit < int64_t{first_traceable} ? first_line : lines[static_cast<size_t>(unit)];
+  [[nodiscard]] int32_t LineAt(int64_t unit) const { return RangeAt(unit).line; }
+  [[nodiscard]] SourceRange RangeAt(int64_t unit) const {
+    if (unit < int64_t{first_traceable}) return {.line = first_line};
+    return ranges.At(static_cast<size_t>(unit));
   }
 };
 
@@ -92,6 +112,9 @@ class CodeCache {
   // address.
   bool VerifyFrom(const std::byte* header, Code* code, int64_t now_ns);
   [[nodiscard]] size_t header_size() const { return header_size_; }
+  // Reads anew where the threads' own copies of the bytecode lie; false when there are none, or
+  // when that was done a moment ago.
+  bool ReadCopies(Code* code, int64_t now_ns) const;
   // Moves whenever an entry is forgotten: what was concluded from entries has to be looked at
   // again.
   [[nodiscard]] uint64_t generation() const { return generation_; }
@@ -108,6 +131,8 @@ class CodeCache {
  private:
   static constexpr int64_t kBadTtlNs = 50'000'000;
   static constexpr size_t kBadSlots = 1024;
+  static constexpr int kRetries = 5;
+  static constexpr int64_t kRetryNs = 100'000'000;
   struct Slot {
     Address address = 0;
     Code* code = nullptr;
@@ -136,6 +161,7 @@ class CodeCache {
   size_t mask_ = 0, used_ = 0;
   uint64_t generation_ = 0;
   bool has_dynamic_ = false;
+  std::unordered_map<Address, int> retries_;  // of incomplete code
   std::vector<Bad> bad_;
   std::vector<std::byte> verify_buffer_;
   std::vector<std::unique_ptr<Code>> codes_;

@@ -26,6 +26,11 @@ constexpr size_t kMaxChunks = 1 << 16;
 constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;
 constexpr size_t kMaxOffStack = 1 << 20;
 
+// The number of the bytecode's copy; there are no more than threads at one time.
+uint16_t CopyNumber(const std::byte* at) {
+  return static_cast<uint16_t>(std::min<uint32_t>(Load<uint32_t>(at), UINT16_MAX));
+}
+
 // Whether [offset, offset + size) lies within `bytes`; no sum that garbage could wrap.
 bool Fits(uint64_t offset, uint64_t size, uint64_t bytes) {
   return size <= bytes && offset <= bytes - size;
@@ -36,7 +41,9 @@ bool Fits(uint64_t offset, uint64_t size, uint64_t bytes) {
 DataStackReader::DataStackReader(RemoteMemory* memory, const layout::Table* table, CodeCache* codes,
                                  const PythonThread& thread)
     : StackReader(memory, table, codes, thread),
-      marks_executing_(table->liveness == layout::Liveness::kStacktop) {}
+      marks_executing_(table->liveness == layout::Liveness::kStacktop),
+      first_word_(table->thread.status != layout::kNone ? table->thread.status
+                                                        : table->thread.current_frame) {}
 
 void DataStackReader::ResetPrediction() {
   known_ = false;
@@ -45,9 +52,21 @@ void DataStackReader::ResetPrediction() {
   cframe_ = 0;
 }
 
-// Learns the chunks of the data stack by following their headers: one read a chunk.
+// Learns the chunks of the data stack. Where they are never found, as in a version to come that
+// keeps its frames otherwise, the links between frames are all that is left: one range a frame, and
+// a thread that runs may be read between two instants.
 bool DataStackReader::Refresh() {
-  known_ = false;
+  // A thread has no sound chunks for a few instructions, while one is pushed or popped.
+  constexpr uint32_t kTooOften = 12;
+  known_ = ReadChunks();
+  refused_ = known_ ? 0 : refused_ + 1;
+  linked_ = refused_ >= kTooOften;
+  if (!known_) chunks_.clear();
+  return known_;
+}
+
+// Follows the headers of the chunks: one read a chunk.
+bool DataStackReader::ReadChunks() {
   chunks_.clear();
   const layout::Thread& at = table_->thread;
   Address words[3];  // chunk, top, limit follow each other
@@ -81,7 +100,6 @@ bool DataStackReader::Refresh() {
       !memory_->ReadValue(tstate_ + at.base_frame, &base_frame_)) {
     return false;
   }
-  known_ = true;
   return true;
 }
 
@@ -121,7 +139,7 @@ void DataStackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
                       pieces_[newest_piece_].range.address - chunks_.front().address, ranges);
   for (size_t i = 1; i < chunks_.size() && known_; ++i)
     Add(chunks_[i].address, chunks_[i].bytes, ranges);
-  words_piece_ = Add(tstate_ + at.current_frame, at.limit + 8 - at.current_frame, ranges);
+  words_piece_ = Add(tstate_ + first_word_, at.limit + 8 - first_word_, ranges);
   if (cframe_ != 0) Add(cframe_ + at.cframe_frame, 8, ranges);
   if (split_) anchor_piece_ = Add(pieces_[newest_piece_].range.address, kAnchor, ranges);
 }
@@ -146,6 +164,7 @@ DataStackReader::RawFrame DataStackReader::Parse(const std::byte* at) const {
           .previous = Load<Address>(at + frame.previous),
           .instr = Load<Address>(at + frame.instr),
           .stacktop = Load<int32_t>(at + frame.stacktop),
+          .copy = frame.copy == layout::kNone ? uint16_t{0} : CopyNumber(at + frame.copy),
           .owner = Load<uint8_t>(at + frame.owner),
           .is_entry = frame.is_entry != layout::kNone && Load<uint8_t>(at + frame.is_entry) != 0};
 }
@@ -179,18 +198,27 @@ bool DataStackReader::HeapAt(Address address, RawFrame* out) {
   return true;
 }
 
+bool DataStackReader::LinkedAt(Address address, RawFrame* out) {
+  const uint32_t header = table_->frame.locals;
+  const std::byte* at = AtOrRead(address, header);
+  if (at == nullptr) return false;
+  *out = Parse(at);
+  Remember(address, header);
+  return out->owner == static_cast<uint8_t>(Owner::kThread);
+}
+
 bool DataStackReader::CanPush(const RawFrame& raw, const Code& code) const {
   // The trampoline of Class() stands at its first unit while __init__ runs.
-  return (code.shim && code.UnitOf(raw.instr) == 0) ||
-         (FlagsOf(code, raw.instr) & (kUnitPush | kUnitOpaque)) != 0;
+  return (code.shim && UnitOf(code, raw) == 0) ||
+         (FlagsOf(code, raw) & (kUnitPush | kUnitOpaque)) != 0;
 }
 
 bool DataStackReader::MovedAway(const RawFrame& raw, const Code& code) const {
-  return (FlagsOf(code, raw.instr) & kUnitMove) != 0;
+  return (FlagsOf(code, raw) & kUnitMove) != 0;
 }
 
 bool DataStackReader::Dead(const RawFrame& raw, const Code& code) const {
-  return raw.stacktop != -1 && (FlagsOf(code, raw.instr) & kUnitReturn) != 0;
+  return raw.stacktop != -1 && (FlagsOf(code, raw) & kUnitReturn) != 0;
 }
 
 bool DataStackReader::Nested(const RawFrame& raw, const Code& code, Address parent) {
@@ -198,7 +226,7 @@ bool DataStackReader::Nested(const RawFrame& raw, const Code& code, Address pare
   if (marks_executing_) {
     if (raw.stacktop != -1 &&
         (raw.stacktop < code.nlocalsplus ||
-         (FlagsOf(code, raw.instr) & (kUnitPush | kUnitIterate | kUnitOpaque)) == 0)) {
+         (FlagsOf(code, raw) & (kUnitPush | kUnitIterate | kUnitOpaque)) == 0)) {
       return false;
     }
   } else if (MovedAway(raw, code)) {
@@ -217,7 +245,7 @@ bool DataStackReader::Nested(const RawFrame& raw, const Code& code, Address pare
 // 3.14+: `raw` stands where it may have called another frame inline.
 bool DataStackReader::MayHaveCalled(const RawFrame& raw) const {
   const Code* code = codes_->Find(raw.code);
-  return code == nullptr || !code->Contains(raw.instr) || CanPush(raw, *code);
+  return code == nullptr || !Stands(raw, *code) || CanPush(raw, *code);
 }
 
 void DataStackReader::ClearBetween() {
@@ -273,8 +301,14 @@ Decision DataStackReader::Decide(const std::byte* bytes, bool exact, int64_t now
   ++sample_;
   const layout::Thread& at = table_->thread;
   const std::byte* words = bytes + pieces_[words_piece_].offset;
-  auto word = [&](uint32_t field) { return Load<Address>(words + (field - at.current_frame)); };
+  auto word = [&](uint32_t field) { return Load<Address>(words + (field - first_word_)); };
   if (word(at.identity) != identity_) return Decision::kGone;
+  if (at.status != layout::kNone && !table_->free_threaded) {
+    holds_gil_ = (static_cast<uint32_t>(word(at.status)) & layout::kThreadActive) != 0;
+    if (at.gil_requested != layout::kNone) {
+      wants_gil_ = static_cast<uint32_t>(word(at.gil_requested)) != 0;
+    }
+  }
   const Address chunk = word(at.chunk), top = word(at.top);
   current_frame_ = word(at.current_frame);
   if (at.cframe_frame != layout::kNone) {
@@ -294,7 +328,7 @@ Decision DataStackReader::Decide(const std::byte* bytes, bool exact, int64_t now
   if (!known_ || chunk != newest_chunk_ ||
       (!chunks_.empty() && (top < chunks_.front().address + layout::kChunkData || top > limit_))) {
     known_ = false;
-    if (chunk != 0 || current_frame_ != 0) return Decision::kAgain;
+    if ((chunk != 0 || current_frame_ != 0) && !linked_) return Decision::kAgain;
   }
   if (chunk == 0 && current_frame_ == 0) {
     frames_.clear();
@@ -348,8 +382,14 @@ Decision DataStackReader::Decide(const std::byte* bytes, bool exact, int64_t now
       return Decision::kAgain;
     }
   }
+  if (linked_) {
+    for (const Piece& piece : pieces_) {
+      regions_.push_back(
+          {piece.range.address, piece.range.address + piece.range.size, bytes + piece.offset});
+    }
+  }
   top_ = top;
-  const Decision decision = exact ? DecideExact(now_ns) : DecideFree(now_ns);
+  const Decision decision = exact || linked_ ? DecideExact(now_ns) : DecideFree(now_ns);
   attempts_ = decision == Decision::kAgain ? attempts_ + 1 : 0;
   if (decision == Decision::kOk) Accept();
   if ((sample_ & 15) == 0 || heap_.size() == kMaxHeap) {
@@ -392,7 +432,7 @@ Decision DataStackReader::DecideExact(int64_t now_ns) {
   const uint32_t header = table_->frame.locals;
   size_t off_stack = 0;
   // Leaf first, then turned round.
-  if (!EntryIsSet()) return DecideFree(now_ns);
+  if (!EntryIsSet()) return linked_ ? Decision::kTorn : DecideFree(now_ns);
   ClearBetween();
   // A chain of garbage may be a circle: remember a frame at each power of two of steps (Brent).
   Address seen = 0;
@@ -412,7 +452,7 @@ Decision DataStackReader::DecideExact(int64_t now_ns) {
       raw = Parse(bytes);
     } else {
       if (++off_stack > kMaxOffStack) return Decision::kTorn;
-      if (!HeapAt(at, &raw)) return Decision::kUnreadable;
+      if (!HeapAt(at, &raw) && !(linked_ && LinkedAt(at, &raw))) return Decision::kUnreadable;
     }
     if (!IsMarker(raw)) {
       between_.push_back(at);
@@ -428,7 +468,7 @@ Decision DataStackReader::DecideExact(int64_t now_ns) {
     if (at == seen) return Decision::kTorn;
   }
   if (PushBetween(now_ns)) return Decision::kOk;
-  if (table_->thread.cframe_frame == layout::kNone) return Decision::kUnreadable;
+  if (table_->thread.cframe_frame == layout::kNone || linked_) return Decision::kUnreadable;
   ClearNext();
   return DecideFree(now_ns);
 }
@@ -442,13 +482,13 @@ bool DataStackReader::FindGeneratorAbove(Address parent, Address slot, const Raw
     if (frame.owner != static_cast<uint8_t>(Owner::kGenerator) || frame.previous == 0) return false;
     if (!marks_executing_ || frame.stacktop == -1) return true;
     const Code* code = codes_->Find(frame.code);
-    return code != nullptr && code->Contains(frame.instr) && frame.stacktop >= code->nlocalsplus &&
-           (FlagsOf(*code, frame.instr) & (kUnitPush | kUnitIterate)) != 0;
+    return code != nullptr && Stands(frame, *code) && frame.stacktop >= code->nlocalsplus &&
+           (FlagsOf(*code, frame) & (kUnitPush | kUnitIterate)) != 0;
   };
   // 3.14+: a generator that was linked without C code in between stands above FOR_ITER or SEND.
   auto linked_at_iteration = [&] {
     if (marks_executing_ || parent == 0 || between_raw_.back().previous != parent) return true;
-    const uint8_t flags = FlagsOf(*next_.back().code, next_raw_.back().instr);
+    const uint8_t flags = FlagsOf(*next_.back().code, next_raw_.back());
     return (flags & (kUnitIterate | kUnitOpaque)) != 0;
   };
   for (size_t i = heap_.size(); i-- > 0;) {
@@ -547,7 +587,7 @@ Decision DataStackReader::DecideFree(int64_t now_ns) {
     const bool executing = !marks_executing_ || parent_raw.stacktop == -1;
     const bool calling = !marks_executing_ || parent_raw.stacktop != -1;
     if (marks_executing_ && calling && !table_->generators_run_through_c &&
-        (FlagsOf(*parent_code, parent_raw.instr) & kUnitIterate) != 0) {
+        (FlagsOf(*parent_code, parent_raw) & kUnitIterate) != 0) {
       // Suspended at FOR_ITER or SEND: the callee is the generator on top of the caller's stack. A
       // slot whose previous is the caller would be a leftover of RETURN_GENERATOR.
       const Address at = parent + header + static_cast<Address>(parent_raw.stacktop - 1) * 8;

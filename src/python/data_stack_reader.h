@@ -54,6 +54,7 @@ class DataStackReader final : public StackReader {
   }
 
   bool Refresh();
+  bool ReadChunks();
   bool EntryIsSet();
   Decision DecideExact(int64_t now_ns);
   Decision DecideFree(int64_t now_ns);
@@ -69,6 +70,8 @@ class DataStackReader final : public StackReader {
   // Frame off the data stack; reads it late when it was not predicted and remembers it.
   bool HeapAt(Address address, RawFrame* out);
   void Remember(Address address, uint32_t size);
+  // A thread's own frame, where the chunks are not known.
+  bool LinkedAt(Address address, RawFrame* out);
   // True when `raw` is alive and was pushed by an eval loop that C code called from `parent`, or by
   // generators resumed from there; those are left in `between_`.
   bool Nested(const RawFrame& raw, const Code& code, Address parent);
@@ -90,9 +93,12 @@ class DataStackReader final : public StackReader {
                           Address* address, RawFrame* raw);
 
   const bool marks_executing_;  // stacktop does, until 3.13
+  const uint32_t first_word_;   // of the thread state that is read with each sample
 
   // Prediction.
   bool known_ = false;           // the chunks are known
+  uint32_t refused_ = 0;         // how often in a row what was read are no chunks
+  bool linked_ = false;          // they never are: frames are followed by their links alone
   std::vector<Chunk> chunks_;    // newest first
   Address top_ = 0;              // datastack_top when last seen
   Address limit_ = 0;            // end of the newest chunk

@@ -111,7 +111,8 @@ Address DictReader::FindIn(const std::vector<Entry>& entries, std::string_view k
   auto matches = [&](const std::byte* str) {
     const auto state = Load<uint32_t>(str + at.str_state);
     // compact, ascii, one byte a character: see ObjectReader::Str
-    return Load<uint64_t>(str + at.str_length) == key.size() && (state >> 2 & 0x1f) == 0x19 &&
+    return Load<uint64_t>(str + at.str_length) == key.size() &&
+           (state >> at.str_kind_bit & 0x1f) == 0x19 &&
            std::memcmp(str + at.str_ascii, key.data(), key.size()) == 0;
   };
   constexpr size_t kBatch = 256;
@@ -142,13 +143,14 @@ Address DictReader::Attribute(Address object, std::string_view name) {
     if (type->dict_offset <= 0) return 0;
     return Find(objects_->Word(object + static_cast<Address>(type->dict_offset)).value_or(0), name);
   }
-  const Address managed = objects_->Word(object - 24).value_or(0);
+  const Address before = object - objects_->table().names.managed_dict;
+  const Address managed = objects_->Word(before).value_or(0);
   Address values = 0, dict = managed;
   switch (objects_->table().names.instance) {
     case Instance::kDict:
       return 0;  // no such flag before 3.11
     case Instance::kTwoPointers:
-      values = objects_->Word(object - 32).value_or(0);
+      values = objects_->Word(before - 8).value_or(0);
       break;
     case Instance::kTaggedPointer:
       if ((managed & 1) != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 namespace linescope {
 
@@ -30,6 +31,54 @@ Result<layout::Table> LayoutFor(const PythonVersion& version) {
               version.ToString(), kOldestMinor, kNewestMinor);
 }
 
+namespace layout {
+namespace {
+
+// What lies in objects moves by `bytes`.
+void EnlargeHead(uint32_t bytes, Table* table) {
+  table->extra_head += bytes;
+  auto move = [bytes](std::initializer_list<uint32_t*> fields) {
+    for (uint32_t* field : fields) {
+      if (*field != kNone) *field += bytes;
+    }
+  };
+  Code& code = table->code;
+  move({&code.flags, &code.file, &code.name, &code.qualname, &code.linetable, &code.first_line,
+        &code.nlocalsplus, &code.stacksize, &code.framesize, &code.version, &code.first_traceable,
+        &code.bytecode, &code.code_bytes});
+  Objects& objects = table->objects;
+  move({&objects.type, &objects.type_name, &objects.var_size, &objects.bytes_data,
+        &objects.str_length, &objects.str_state, &objects.str_ascii, &objects.str_compact,
+        &objects.dict_keys, &objects.dict_values});
+  Names& names = table->names;
+  move({&names.module_dict, &names.type_flags, &names.type_dict_offset, &names.type_basic_size,
+        &names.type_cached_keys, &names.int_size, &names.int_digits});
+  move({&table->generator.frame});
+  Frame& frame = table->frame;
+  if (table->liveness == Liveness::kObject) {
+    move({&frame.code, &frame.previous, &frame.instr, &frame.owner, &frame.locals});
+  }
+}
+
+}  // namespace
+
+Table WithTracedReferences(Table table) {
+  EnlargeHead(16, &table);
+  return table;
+}
+
+Table WithFreeThreading(Table table) {
+  EnlargeHead(16, &table);
+  table.free_threaded = true;
+  table.gil = {.holder = 16, .locked = 24, .enabled = 0};
+  table.names.managed_dict = 8;
+  // `interned` is a whole byte there, for the sake of atomic access (cpython/unicodeobject.h).
+  if (table.minor >= 14) table.objects.str_kind_bit = 8;
+  return table;
+}
+
+}  // namespace layout
+
 layout::Table LayoutForNewer() {
   layout::Table table = *layout::kTables.back();
   table.opcodes.fill(static_cast<uint8_t>(OpcodeKind::kOpaque) << 4);
@@ -50,10 +99,10 @@ uint64_t Word(std::span<const std::byte> bytes, size_t index) {
 // word of a struct is its size. Later versions put fields behind those that a struct had, or a
 // struct between others.
 struct DebugWords {
-  size_t runtime, interpreter, thread, frame, code, object, type, dict, bytes, str, generator;
+  size_t runtime, interpreter, thread, frame, code, object, type, dict, bytes, str, gc, generator;
   size_t words;  // of all
   // Fields whose place within their struct differs.
-  size_t interpreter_gil, thread_native_id, thread_chunk, base_frame;
+  size_t interpreter_gil, thread_native_id, thread_chunk, base_frame, gil_requested;
 };
 constexpr size_t kNoWord = 0;
 constexpr DebugWords kDebug313 = {.runtime = 3,
@@ -66,12 +115,14 @@ constexpr DebugWords kDebug313 = {.runtime = 3,
                                   .dict = 56,
                                   .bytes = 64,
                                   .str = 67,
+                                  .gc = 71,
                                   .generator = kNoWord,
                                   .words = 73,
                                   .interpreter_gil = 14,
                                   .thread_native_id = 25,
                                   .thread_chunk = 26,
-                                  .base_frame = kNoWord};
+                                  .base_frame = kNoWord,
+                                  .gil_requested = kNoWord};
 constexpr DebugWords kDebug314 = {.runtime = 3,
                                   .interpreter = 6,
                                   .thread = 22,
@@ -82,12 +133,14 @@ constexpr DebugWords kDebug314 = {.runtime = 3,
                                   .dict = 66,
                                   .bytes = 74,
                                   .str = 77,
+                                  .gc = 81,
                                   .generator = 83,
                                   .words = 95,
                                   .interpreter_gil = 15,
                                   .thread_native_id = 28,
                                   .thread_chunk = 29,
-                                  .base_frame = kNoWord};
+                                  .base_frame = kNoWord,
+                                  .gil_requested = kNoWord};
 constexpr DebugWords kDebug315 = {.runtime = 3,
                                   .interpreter = 6,
                                   .thread = 22,
@@ -98,12 +151,14 @@ constexpr DebugWords kDebug315 = {.runtime = 3,
                                   .dict = 78,
                                   .bytes = 86,
                                   .str = 89,
+                                  .gc = 94,
                                   .generator = 99,
                                   .words = 111,
                                   .interpreter_gil = 15,
                                   .thread_native_id = 31,
                                   .thread_chunk = 32,
-                                  .base_frame = 27};
+                                  .base_frame = 27,
+                                  .gil_requested = 35};
 static_assert(kDebug315.words * 8 <= kDebugOffsetsBytes);
 
 const DebugWords* DebugWordsOf(int minor) {
@@ -135,6 +190,7 @@ Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* tabl
     return Fail(ErrorCode::kUnsupported,
                 "the interpreter's table of offsets is of an unknown form");
   }
+  if (Word(runtime, 2) != 0 && !table->free_threaded) *table = layout::WithFreeThreading(*table);
   bool plausible = true;
   constexpr uint64_t kLargest = 1 << 24;
   // The field at word `index` of a struct whose size is at word `size`.
@@ -158,6 +214,21 @@ Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* tabl
   interpreter_field(5 + threads_main, &interpreter.modules);
   interpreter_field(6 + threads_main, &interpreter.sysdict);
   take(at->interpreter, at->interpreter_gil, &interpreter.gil);
+  // Those of the interpreter's own GIL: where it lies in there, and its fields.
+  uint32_t own_gil = 0, locked = 0, holder = 0;
+  take(at->interpreter, at->interpreter_gil + 1, &own_gil);
+  take(at->interpreter, at->interpreter_gil + 3, &locked);
+  take(at->interpreter, at->interpreter_gil + 4, &holder);
+  plausible = plausible && locked >= own_gil && holder >= own_gil;
+  table->gil.locked = locked - own_gil;
+  table->gil.holder = holder - own_gil;
+  if (table->free_threaded) {
+    take(at->interpreter, at->interpreter_gil + 2, &table->gil.enabled);
+  }
+  uint32_t gc = 0, collecting = 0;
+  interpreter_field(4 + threads_main, &gc);
+  take(at->gc, at->gc + 1, &collecting);
+  interpreter.gc_collecting = gc + collecting;
 
   layout::Thread& thread = table->thread;
   auto thread_field = [&](size_t index, uint32_t* out) { take(at->thread, index, out); };
@@ -170,6 +241,8 @@ Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* tabl
   thread_field(at->thread_native_id, &thread.native_id);
   thread.identity = thread.native_id;
   thread_field(at->thread_chunk, &thread.chunk);
+  thread_field(at->thread_chunk + 1, &thread.status);
+  if (at->gil_requested != kNoWord) thread_field(at->gil_requested, &thread.gil_requested);
   thread.top = thread.chunk + 8;  // follow each other in PyThreadState
   thread.limit = thread.chunk + 16;
 
@@ -194,6 +267,12 @@ Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* tabl
   code_field(4, &code.linetable);
   code_field(5, &code.first_line);
   code_field(9, &code.bytecode);
+  if (table->free_threaded && table->minor >= 14) {
+    frame_field(7, &frame.copy);
+    code_field(10, &code.copies);
+    plausible = plausible && frame.copy + 4 <= frame.locals && code.copies + 8 <= code.bytecode;
+  }
+  table->frame_specials_words = frame.locals / 8;
 
   layout::Objects& objects = table->objects;
   take(at->object, at->object + 1, &objects.type);
@@ -231,6 +310,10 @@ Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* tabl
                   objects.type_name, objects.dict_keys, objects.dict_values, objects.bytes_data});
   plausible =
       plausible && thread.native_id >= thread.current_frame && thread.chunk >= thread.current_frame;
+  plausible =
+      plausible && thread.status < thread.current_frame &&
+      (thread.gil_requested == layout::kNone ||
+       (thread.gil_requested > thread.status && thread.gil_requested < thread.current_frame));
   if (!plausible) {
     return Fail(ErrorCode::kCorrupt, "the interpreter's table of offsets holds impossible values");
   }

@@ -29,6 +29,7 @@ enum class OpcodeKind : uint8_t {
   kOpaque = 4,   // hides the original opcode: instrumented lines, executors
   kMove = 5,     // 3.14+, RETURN_GENERATOR: the frame moves into a generator, and what it leaves
                  // behind looks alive and stands at the next instruction
+  kCall = 6,     // before 3.11: kPush, and a call by its name
 };
 
 namespace layout {
@@ -38,7 +39,8 @@ inline constexpr uint32_t kNone = UINT32_MAX;  // the version has no such field
 struct Runtime {
   uint32_t interpreters_head;
   uint32_t gil_holder,
-      gil_locked;  // <= 3.11: in the runtime; from 3.12 kNone, see Interpreter::gil
+      gil_locked;          // <= 3.11: in the runtime; from 3.12 kNone, see Interpreter::gil
+  uint32_t gc_collecting;  // 3.8 only; later see Interpreter
 };
 struct Interpreter {
   uint32_t id, next, threads_head, modules, sysdict, gc_collecting;
@@ -47,6 +49,7 @@ struct Interpreter {
 };
 struct Gil {  // 3.12+, inside struct _gil_runtime_state
   uint32_t holder, locked;
+  uint32_t enabled;  // of free-threaded builds, whose GIL is off as a rule; else kNone
 };
 struct Thread {
   uint32_t prev, next, interpreter, pthread_id;
@@ -61,6 +64,10 @@ struct Thread {
   uint32_t cframe_frame;       // 3.11, 3.12: offset of current_frame in _PyCFrame
   uint32_t chunk, top, limit;  // data stack, 3.11+
   uint32_t base_frame;         // 3.15+: pointer to the marker below the thread's first frame
+  // 3.12+: bits of the life cycle. kActive is set while the thread is attached to its interpreter,
+  // which it is as long as it holds the GIL (tstate_activate in Python/pystate.c).
+  uint32_t status;
+  uint32_t gil_requested;  // 3.15+: not 0 while the thread waits for the GIL (take_gil)
 };
 // A frame on the data stack (_PyInterpreterFrame, 3.11+) or a frame object (PyFrameObject, before).
 struct Frame {
@@ -71,6 +78,8 @@ struct Frame {
   uint32_t is_entry;   // 3.11 only
   uint32_t locals;     // localsplus: the end of the header
   uint64_t code_tags;  // bits of `code` that are no part of the address: _PyStackRef, 3.14+
+  // Which of the code's copies `instr` points into: free-threaded builds, 3.14+.
+  uint32_t copy;
 };
 struct Generator {
   uint32_t frame;  // gi_iframe, the frame inside the generator object; kNone before 3.11
@@ -83,6 +92,9 @@ struct Code {
   uint32_t first_traceable;
   uint32_t bytecode;    // co_code_adaptive: end of the header; before 3.11 the end of the object
   uint32_t code_bytes;  // before 3.11: co_code, the `bytes` that hold the bytecode
+  // co_tlbc, free-threaded builds, 3.14+: what points to the copies of the bytecode that each
+  // thread specialises for itself (a count, then their addresses; the first one is the code's own).
+  uint32_t copies;
 };
 struct Objects {
   uint32_t type;       // ob_type
@@ -90,6 +102,7 @@ struct Objects {
   uint32_t var_size;   // ob_size; in code objects: number of code units
   uint32_t bytes_data;
   uint32_t str_length, str_state, str_ascii, str_compact;  // data offsets of the two compact forms
+  uint32_t str_kind_bit;  // in the state: kind (3 bits), compact, ascii follow each other
   uint32_t dict_keys, dict_values;
 };
 // Dictionaries (Include/internal/pycore_dict.h).
@@ -104,10 +117,11 @@ struct Dict {
 struct Names {
   enum class Instance : uint8_t {
     kDict,           // before 3.11: only a dict, at the type's offset
-    kTwoPointers,    // 3.11: before the object, values at -4 words and the dict at -3
-    kTaggedPointer,  // 3.12: one word at -3 words; odd: values, one byte below their address
-    kInline,         // 3.13+: the dict at -3 words; without one, values behind the object
+    kTwoPointers,    // 3.11: before the object, the dict and, a word below it, values
+    kTaggedPointer,  // 3.12: one word before the object; odd: values, one byte below their address
+    kInline,         // 3.13+: the dict before the object; without one, values behind the object
   } instance;
+  uint32_t managed_dict;  // so far before the object
   uint32_t module_dict;
   uint32_t type_flags, type_dict_offset, type_basic_size, type_cached_keys;
   uint32_t int_size, int_digits;
@@ -134,7 +148,9 @@ enum class Liveness : uint8_t {
 };
 
 struct Table {
-  int minor;  // of CPython 3
+  int minor;            // of CPython 3
+  bool free_threaded;   // no GIL, as a rule: --disable-gil
+  uint32_t extra_head;  // so many bytes an object's head is larger than usual
   Liveness liveness;
   Position position;
   Lines lines;
@@ -159,6 +175,9 @@ struct Table {
   std::array<uint8_t, 256> opcodes;  // low nibble: cache units, high nibble: OpcodeKind
 };
 
+// In Thread::status (cpython/pystate.h).
+inline constexpr uint32_t kThreadActive = 1 << 4;
+
 // What sits at offset 8 of a frame's stack chunk header: previous, size, top; then data
 // (pycore_pystate / cpython/pystate.h).
 inline constexpr uint32_t kChunkPrevious = 0, kChunkSize = 8, kChunkTop = 16, kChunkData = 24;
@@ -167,6 +186,13 @@ extern const Table kPython38, kPython39, kPython310, kPython311, kPython312, kPy
     kPython315;
 inline constexpr std::array kTables = {&kPython38,  &kPython39,  &kPython310, &kPython311,
                                        &kPython312, &kPython313, &kPython314, &kPython315};
+
+// A table's form for builds with --with-trace-refs before 3.13, which link all objects: two
+// pointers before an object's own head. A debug build alone (--with-pydebug) moves nothing that is
+// read.
+Table WithTracedReferences(Table table);
+// A table's form for free-threaded builds (3.13+), whose objects have another head.
+Table WithFreeThreading(Table table);
 
 }  // namespace layout
 
@@ -191,8 +217,8 @@ struct DebugOffsetsHeader {
 // is missing (before 3.13).
 std::optional<DebugOffsetsHeader> ReadDebugOffsetsHeader(std::span<const std::byte> runtime);
 
-// Overlays the runtime's own offsets (3.13+) on `table`. kCorrupt when an offset is out of any
-// plausible range.
+// Overlays the runtime's own offsets (3.13+) on `table`, in the form of free-threaded builds when
+// the runtime says to be one. kCorrupt when an offset is out of any plausible range.
 Status ApplyDebugOffsets(std::span<const std::byte> runtime, layout::Table* table);
 
 }  // namespace linescope

@@ -40,9 +40,17 @@ int32_t Add(int32_t a, int32_t b) {
 
 }  // namespace
 
-std::vector<int32_t> DecodeLocationTable(std::span<const uint8_t> table, int32_t first_line,
-                                         size_t units) {
-  std::vector<int32_t> lines(units, kNoLine);
+void UnitRanges::Set(size_t begin, size_t end, const SourceRange& range) {
+  end = std::min(end, size());
+  if (begin >= end || range.line <= 0) return;
+  if (ranges_.back() != range) ranges_.push_back(range);
+  std::fill(range_of_.begin() + static_cast<ptrdiff_t>(begin),
+            range_of_.begin() + static_cast<ptrdiff_t>(end),
+            static_cast<uint32_t>(ranges_.size() - 1));
+}
+
+UnitRanges DecodeLocationTable(std::span<const uint8_t> table, int32_t first_line, size_t units) {
+  UnitRanges ranges(units);
   Bytes bytes(table);
   int32_t line = first_line;
   size_t unit = 0;
@@ -50,34 +58,41 @@ std::vector<int32_t> DecodeLocationTable(std::span<const uint8_t> table, int32_t
     const uint8_t header = bytes.Next();
     const int kind = header >> 3 & 0xf;
     const size_t length = (header & 7u) + 1;
-    bool has_line = true;
+    SourceRange range;
     switch (kind) {
-      case 15:
-        has_line = false;
+      case 15:  // no line
         break;
-      case 14:  // long form: line delta, end line delta, columns
+      case 14: {  // long form: columns are stored as one more, 0 is none
         line = Add(line, bytes.SignedVarint());
-        bytes.Varint();
-        bytes.Varint();
-        bytes.Varint();
+        range.line = line;
+        range.end_line = Add(line, static_cast<int32_t>(bytes.Varint()));
+        range.column = Add(static_cast<int32_t>(bytes.Varint()), -1);
+        range.end_column = Add(static_cast<int32_t>(bytes.Varint()), -1);
         break;
+      }
       case 13:  // no columns
         line = Add(line, bytes.SignedVarint());
+        range.line = line;
         break;
       case 10:
       case 11:
       case 12:  // one line, two column bytes
         line = Add(line, kind - 10);
-        bytes.Skip(2);
+        range = {line, line, bytes.Next(), 0};
+        range.end_column = bytes.Next();
         break;
-      default:  // short form: same line, one byte of columns
-        bytes.Skip(1);
+      default: {  // short form: same line, one byte of columns
+        const uint8_t columns = bytes.Next();
+        const int32_t column = kind << 3 | columns >> 4;
+        range = {line, line, column, column + (columns & 0xf)};
+      }
     }
-    const size_t end = std::min(units, unit + length);
-    if (has_line && line > 0) std::fill(lines.begin() + unit, lines.begin() + end, line);
-    unit = end;
+    const bool has_columns = range.column >= 0 && range.end_column >= 0;
+    if (!has_columns || range.end_line < range.line) range = {.line = range.line};
+    ranges.Set(unit, unit + length, range);
+    unit += length;
   }
-  return lines;
+  return ranges;
 }
 
 namespace {
@@ -89,9 +104,8 @@ int32_t LineOr(int64_t line) {
 
 }  // namespace
 
-std::vector<int32_t> DecodeLineRanges(std::span<const uint8_t> table, int32_t first_line,
-                                      size_t units) {
-  std::vector<int32_t> lines(units, kNoLine);
+UnitRanges DecodeLineRanges(std::span<const uint8_t> table, int32_t first_line, size_t units) {
+  UnitRanges ranges(units);
   int64_t line = first_line;
   size_t unit = 0;
   for (size_t i = 0; i + 1 < table.size() && unit < units; i += 2) {
@@ -99,25 +113,22 @@ std::vector<int32_t> DecodeLineRanges(std::span<const uint8_t> table, int32_t fi
     constexpr int8_t kNone = -128;  // these units belong to no line; the line stays
     if (delta != kNone) line += delta;
     const size_t end = std::min(units, unit + table[i] / 2);
-    std::fill(lines.begin() + static_cast<ptrdiff_t>(unit),
-              lines.begin() + static_cast<ptrdiff_t>(end), delta == kNone ? kNoLine : LineOr(line));
+    if (delta != kNone) ranges.Set(unit, end, {.line = LineOr(line)});
     unit = end;
   }
-  return lines;
+  return ranges;
 }
 
-std::vector<int32_t> DecodeLineDeltas(std::span<const uint8_t> table, int32_t first_line,
-                                      size_t units) {
-  std::vector<int32_t> lines(units, kNoLine);
+UnitRanges DecodeLineDeltas(std::span<const uint8_t> table, int32_t first_line, size_t units) {
+  UnitRanges ranges(units);
   int64_t line = first_line;
   size_t unit = 0;
   for (size_t i = 0;; i += 2) {
     // The last line goes on to the end.
     const bool last = i + 1 >= table.size();
     const size_t end = last ? units : std::min(units, unit + table[i] / 2);
-    std::fill(lines.begin() + static_cast<ptrdiff_t>(unit),
-              lines.begin() + static_cast<ptrdiff_t>(end), LineOr(line));
-    if (last) return lines;
+    ranges.Set(unit, end, {.line = LineOr(line)});
+    if (last) return ranges;
     unit = end;
     line += static_cast<int8_t>(table[i + 1]);
   }

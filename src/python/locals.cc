@@ -8,7 +8,7 @@ namespace {
 constexpr uint32_t kOptimized = 1;                     // CO_OPTIMIZED, Include/cpython/code.h
 constexpr uint8_t kFastCell = 0x40, kFastFree = 0x80;  // CO_FAST_*, internal/pycore_code.h
 // Far beyond what compiles: a bound against garbage.
-constexpr int32_t kMaxSlots = 1 << 16;
+constexpr int kMaxSlots = 1 << 16;
 // Of a namespace, so many names are looked at.
 constexpr size_t kMaxNamespace = 10'000;
 
@@ -18,12 +18,26 @@ bool IsHidden(const std::string& name) { return name.empty() || name.front() == 
 
 }  // namespace
 
-LocalsReader::LocalsReader(RemoteMemory* memory, const layout::Table* table,
-                           const layout::Values* values, ReprLimits limits)
+LocalsReader::LocalsReader(RemoteMemory* memory, const layout::Table* table, ReprLimits limits)
     : objects_(memory, table),
-      values_(values),
+      values_(layout::ValuesFor(*table)),
       dicts_(&objects_),
-      repr_(&objects_, values, limits) {}
+      repr_(&objects_, limits) {}
+
+bool LocalsReader::AddNames(Address tuple, uint8_t kind, size_t limit, Names* names) const {
+  const auto size = objects_.Word(tuple + objects_.table().objects.var_size);
+  if (!size || *size > limit) return false;
+  std::vector<Address> items(*size);
+  if (!items.empty() && !objects_.memory().ReadExact(tuple + values_.tuple_items, items.data(),
+                                                     items.size() * sizeof(Address))) {
+    return false;
+  }
+  for (const Address item : items) {
+    names->names.push_back(objects_.Str(item).value_or(""));
+    names->kinds.push_back(kind);
+  }
+  return true;
+}
 
 const LocalsReader::Names& LocalsReader::NamesOf(const Code& code) {
   const auto [entry, fresh] = names_.try_emplace(code.id);
@@ -31,17 +45,27 @@ const LocalsReader::Names& LocalsReader::NamesOf(const Code& code) {
   if (!fresh) return names;
   const auto flags = objects_.Word(code.address + objects_.table().code.flags);
   names.optimized = !flags || (*flags & kOptimized) != 0;
-  const auto tuple = objects_.Word(code.address + values_->code_names);
-  const auto kinds = objects_.Word(code.address + values_->code_kinds);
-  const auto bytes = kinds ? objects_.Bytes(*kinds) : std::nullopt;
-  const size_t count = static_cast<size_t>(std::clamp(code.nlocalsplus, 0, kMaxSlots));
-  std::vector<Address> items(count);
-  if (!tuple || !bytes || bytes->size() != count || count == 0 ||
-      !objects_.memory().ReadExact(*tuple + values_->tuple_items, items.data(), count * 8)) {
-    return names;
+  auto add = [&](uint32_t tuple, uint8_t kind, size_t limit) {
+    const auto address = objects_.Word(code.address + tuple);
+    return address && AddNames(*address, kind, limit, &names);
+  };
+  bool whole = false;
+  if (values_.code_names == layout::kNone) {
+    whole = add(values_.code_locals, 0, kMaxSlots) &&
+            add(values_.code_cells, kFastCell, kMaxSlots) &&
+            add(values_.code_frees, kFastFree, kMaxSlots);
+  } else {
+    const auto kinds = objects_.Word(code.address + values_.code_kinds);
+    const auto bytes = kinds ? objects_.Bytes(*kinds) : std::nullopt;
+    const auto count = static_cast<size_t>(std::clamp(code.nlocalsplus, 0, kMaxSlots));
+    whole = bytes && bytes->size() == count && add(values_.code_names, 0, count) &&
+            names.names.size() == count;
+    if (whole) names.kinds = *bytes;
   }
-  names.kinds = *bytes;
-  for (const Address item : items) names.names.push_back(objects_.Str(item).value_or(""));
+  if (!whole) {
+    names.names.clear();
+    names.kinds.clear();
+  }
   return names;
 }
 
@@ -60,7 +84,7 @@ std::vector<LocalsReader::Slot> LocalsReader::ReadSlots(std::span<const StackFra
   size_t count = 0;
   for (const StackFrame& frame : frames) {
     const size_t slots = NamesOf(*frame.code).names.size();
-    ranges.push_back({frame.address + objects_.table().frame.locals, slots * 8});
+    ranges.push_back({frame.address + values_.frame_slots, slots * 8});
     count += slots;
   }
   std::vector<Address> words(count);
@@ -77,7 +101,10 @@ std::vector<LocalsReader::Slot> LocalsReader::ReadSlots(std::span<const StackFra
   for (size_t frame = 0; frame < frames.size(); ++frame) {
     const Names& names = NamesOf(*frames[frame].code);
     for (size_t i = 0; i < names.names.size(); ++i) {
-      const Address object = words[word++];
+      const Address slot = words[word++];
+      // With all tags it is a small number of the interpreter's own.
+      const bool number = values_.slot_tags != 0 && (slot & values_.slot_tags) == values_.slot_tags;
+      const Address object = number ? 0 : slot & ~values_.slot_tags;
       const bool free = (names.kinds[i] & kFastFree) != 0;
       // A namespace has no variables of the functions around it.
       if (object == 0 || IsHidden(names.names[i]) || (free && !names.optimized)) continue;
@@ -117,7 +144,7 @@ std::vector<FrameVariables> LocalsReader::Read(std::span<const StackFrame> frame
     if (slots[i].kind == Variable::Kind::kLocal || repr_.KindOf(heads[i]) != ValueKind::kCell) {
       continue;
     }
-    const Address content = repr_.WordOf(heads[i], values_->cell_value).value_or(0);
+    const Address content = repr_.WordOf(heads[i], values_.cell_value).value_or(0);
     heads[i].address = content;
     if (content == 0) continue;  // not bound yet, or deleted
     cells.push_back(i);
@@ -133,7 +160,7 @@ std::vector<FrameVariables> LocalsReader::Read(std::span<const StackFrame> frame
   }
   for (size_t i = 0; i < frames.size(); ++i) {
     if (NamesOf(*frames[i].code).optimized) continue;
-    const Address dict = objects_.Word(frames[i].address + values_->frame_namespace).value_or(0);
+    const Address dict = objects_.Word(frames[i].address + values_.frame_namespace).value_or(0);
     ReadNamespace(dict, &out[i]);
   }
   return out;

@@ -36,8 +36,7 @@ class LocalsReader {
  public:
   static constexpr size_t kMaxVariables = 100;
 
-  LocalsReader(RemoteMemory* memory, const layout::Table* table, const layout::Values* values,
-               ReprLimits limits = {});
+  LocalsReader(RemoteMemory* memory, const layout::Table* table, ReprLimits limits = {});
 
   // Of each of the frames, by few reads for all of them.
   std::vector<FrameVariables> Read(std::span<const StackFrame> frames);
@@ -51,6 +50,8 @@ class LocalsReader {
     std::vector<uint8_t> kinds;      // CO_FAST_*
   };
   const Names& NamesOf(const Code& code);
+  // Appends the names in a tuple, at most `limit`; false when it cannot be read.
+  bool AddNames(Address tuple, uint8_t kind, size_t limit, Names* names) const;
   struct Slot {
     size_t frame;
     const std::string* name;
@@ -62,7 +63,7 @@ class LocalsReader {
   void Add(std::string name, Variable::Kind kind, const ObjectHead& value, FrameVariables* out);
 
   ObjectReader objects_;
-  const layout::Values* values_;
+  layout::Values values_;
   DictReader dicts_;
   ObjectRepr repr_;
   std::unordered_map<CodeId, Names> names_;

@@ -177,9 +177,9 @@ ObjectRepr::Type ObjectRepr::ReadType(Address type) {
     return {known == std::end(kKinds) ? ValueKind::kOther : known->kind, std::move(*name)};
   }
   // The name of a class made at run time is only its last part.
-  const auto qualified = objects_->Word(type + values_->type_qualified_name);
+  const auto qualified = objects_->Word(type + values_.type_qualified_name);
   if (auto text = qualified ? dicts_.Str(*qualified) : std::nullopt) name = std::move(text);
-  const auto dict = objects_->Word(type + values_->type_dict);
+  const auto dict = objects_->Word(type + values_.type_dict);
   const Address module = dict ? dicts_.Find(*dict, "__module__") : 0;
   if (auto text = dicts_.Str(module); text && *text != "builtins") *name = *text + "." + *name;
   return {metaclass ? ValueKind::kClass : ValueKind::kOther, Shortened(std::move(*name))};
@@ -187,7 +187,7 @@ ObjectRepr::Type ObjectRepr::ReadType(Address type) {
 
 std::vector<ObjectHead> ObjectRepr::Heads(std::span<const Address> objects) const {
   constexpr size_t kSize = sizeof(ObjectHead::bytes);
-  constexpr size_t kSmallest = 16;  // of an object: None
+  const size_t smallest = objects_->table().objects.type + 8;  // an object with no more: None
   RemoteMemory& memory = objects_->memory();
   std::vector<ObjectHead> heads(objects.size());
   std::vector<RemoteRange> ranges;
@@ -204,7 +204,7 @@ std::vector<ObjectHead> ObjectRepr::Heads(std::span<const Address> objects) cons
       continue;
     }
     // One of them is no object, or lies at the end of what is mapped.
-    for (const size_t size : {kSize, kSmallest}) {
+    for (const size_t size : {kSize, smallest}) {
       if (!memory.ReadExact(head.address, head.bytes.data(), size)) continue;
       head.size = size;
       break;
@@ -214,6 +214,7 @@ std::vector<ObjectHead> ObjectRepr::Heads(std::span<const Address> objects) cons
 }
 
 bool ObjectRepr::BytesOf(const ObjectHead& head, uint64_t offset, void* out, size_t size) const {
+  if (size == 0) return true;
   if (offset <= head.size && size <= head.size - offset) {
     std::memcpy(out, head.bytes.data() + offset, size);
     return true;
@@ -276,7 +277,7 @@ void ObjectRepr::Append(const ObjectHead& head) {
     case ValueKind::kInt:
       return AppendInt(head);
     case ValueKind::kFloat: {
-      const auto bits = WordOf(head, values_->float_value);
+      const auto bits = WordOf(head, values_.float_value);
       if (!bits) return AppendUnreadable();
       out_.text += FloatRepr(std::bit_cast<double>(*bits));
       return;
@@ -352,9 +353,9 @@ void ObjectRepr::AppendStr(const ObjectHead& head) {
   const auto length = WordOf(head, at.str_length);
   const auto word = WordOf(head, at.str_state);
   if (!length || !word || *length > kMaxSize) return AppendUnreadable();
-  const auto state = static_cast<uint32_t>(*word);
-  const unsigned width = state >> 2 & 7;
-  const bool compact = (state >> 5 & 1) != 0, ascii = (state >> 6 & 1) != 0;
+  const uint32_t state = static_cast<uint32_t>(*word) >> at.str_kind_bit;
+  const unsigned width = state & 7;
+  const bool compact = (state >> 3 & 1) != 0, ascii = (state >> 4 & 1) != 0;
   if (!compact || (width != 1 && width != 2 && width != 4)) return AppendUnreadable();
   const auto count = static_cast<size_t>(std::min<uint64_t>(*length, limits_.characters));
   std::vector<std::byte> data(count * width);
@@ -403,7 +404,7 @@ void ObjectRepr::AppendSequence(const ObjectHead& head, ValueKind kind) {
   }
   const auto size = WordOf(head, objects_->table().objects.var_size);
   const auto items =
-      list ? WordOf(head, values_->list_items) : std::optional(head.address + values_->tuple_items);
+      list ? WordOf(head, values_.list_items) : std::optional(head.address + values_.tuple_items);
   if (!size || !items || *size > kMaxSize) return AppendUnreadable();
   std::vector<Address> first(static_cast<size_t>(std::min<uint64_t>(*size, limits_.items)));
   if (!first.empty() && !objects_->memory().ReadExact(*items, first.data(), first.size() * 8)) {
@@ -425,7 +426,7 @@ void ObjectRepr::AppendDict(const ObjectHead& head) {
     out_.text += "{...}";
     return;
   }
-  const auto size = WordOf(head, values_->dict_used);
+  const auto size = WordOf(head, values_.dict_used);
   if (!size || *size > kMaxSize) return AppendUnreadable();
   const auto entries = dicts_.Entries(head.address, limits_.items);
   std::vector<Address> objects;  // key, value, key, …
@@ -445,9 +446,9 @@ void ObjectRepr::AppendDict(const ObjectHead& head) {
 
 void ObjectRepr::AppendSet(const ObjectHead& head, ValueKind kind) {
   const bool frozen = kind == ValueKind::kFrozenSet;
-  const auto size = WordOf(head, values_->set_used);
-  const auto mask = WordOf(head, values_->set_mask);
-  const auto table = WordOf(head, values_->set_table);
+  const auto size = WordOf(head, values_.set_used);
+  const auto mask = WordOf(head, values_.set_mask);
+  const auto table = WordOf(head, values_.set_table);
   if (!size || !mask || !table || *size > kMaxSize || *mask > kMaxSize) return AppendUnreadable();
   if (*size == 0) {
     out_.text += frozen ? "frozenset()" : "set()";

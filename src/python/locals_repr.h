@@ -65,8 +65,11 @@ struct ObjectHead {
 // Remembers the types it met, so it is for one pass over a target.
 class ObjectRepr {
  public:
-  ObjectRepr(const ObjectReader* objects, const layout::Values* values, ReprLimits limits)
-      : objects_(objects), values_(values), limits_(limits), dicts_(objects) {}
+  ObjectRepr(const ObjectReader* objects, ReprLimits limits)
+      : objects_(objects),
+        values_(layout::ValuesFor(objects->table())),
+        limits_(limits),
+        dicts_(objects) {}
 
   // The heads of several objects, by one read where all can be read.
   [[nodiscard]] std::vector<ObjectHead> Heads(std::span<const Address> objects) const;
@@ -102,7 +105,7 @@ class ObjectRepr {
   [[nodiscard]] bool Full() const { return out_.text.size() >= limits_.text; }
 
   const ObjectReader* objects_;
-  const layout::Values* values_;
+  layout::Values values_;
   ReprLimits limits_;
   DictReader dicts_;
   std::unordered_map<Address, Type> types_;

@@ -19,8 +19,7 @@ std::string DecodePep393(const std::byte* data, size_t length, unsigned kind) {
 
 std::optional<std::string> ObjectReader::Str(Address object) const {
   const layout::Objects& at = table_->objects;
-  // PyASCIIObject.state: interned:2 (8 bits wide in free-threaded builds), kind:3, compact:1,
-  // ascii:1 (Include/cpython/unicodeobject.h).
+  // PyASCIIObject.state: interned, kind:3, compact:1, ascii:1 (Include/cpython/unicodeobject.h).
   std::byte header[64];
   const size_t header_size = at.str_ascii;
   if (object == 0 || header_size > sizeof header ||
@@ -28,9 +27,9 @@ std::optional<std::string> ObjectReader::Str(Address object) const {
     return std::nullopt;
   }
   const auto length = Load<uint64_t>(header + at.str_length);
-  const auto state = Load<uint32_t>(header + at.str_state);
-  const unsigned kind = state >> 2 & 7;
-  const bool compact = (state >> 5 & 1) != 0, ascii = (state >> 6 & 1) != 0;
+  const uint32_t state = Load<uint32_t>(header + at.str_state) >> at.str_kind_bit;
+  const unsigned kind = state & 7;
+  const bool compact = (state >> 3 & 1) != 0, ascii = (state >> 4 & 1) != 0;
   if (!compact || (kind != 1 && kind != 2 && kind != 4) || (ascii && kind != 1) ||
       length > kMaxObject / 4) {
     return std::nullopt;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "process/modules.h"
+#include "process/permissions.h"
 #include "process/procfs.h"
 #include "python/dict_reader.h"
 #include "python/target_words.h"
@@ -32,15 +33,29 @@ RuntimeState ProbeInterpreter(RemoteMemory* memory, const layout::Table& table, 
   return back == interp ? RuntimeState::kReady : RuntimeState::kBad;
 }
 
-// Of sys.hexversion; nullopt while the interpreter is not that far, or where the layout is another.
-std::optional<PythonVersion> ReadSysVersion(RemoteMemory* memory, const layout::Table& table,
-                                            Address runtime) {
+// The dictionary of `sys` in the first interpreter; 0 as long as there is none.
+Address SysDict(RemoteMemory* memory, const layout::Table& table, Address runtime) {
   Address interp = 0, sysdict = 0;
   if (!memory->ReadValue(runtime + table.runtime.interpreters_head, &interp) ||
       !memory->ReadValue(interp + table.interpreter.sysdict, &sysdict) ||
       !PlausiblePointer(sysdict)) {
-    return std::nullopt;
+    return 0;
   }
+  return sysdict;
+}
+
+// Before 3.13 the runtime does not say where objects keep their type.
+bool TellsNoOffsets(const layout::Table& table) { return table.minor < 13; }
+
+bool IsDict(RemoteMemory* memory, const layout::Table& table, Address object) {
+  return ObjectReader(memory, &table).TypeName(object) == "dict";
+}
+
+// Of sys.hexversion; nullopt while the interpreter is not that far, or where the layout is another.
+std::optional<PythonVersion> ReadSysVersion(RemoteMemory* memory, const layout::Table& table,
+                                            Address runtime) {
+  const Address sysdict = SysDict(memory, table, runtime);
+  if (sysdict == 0) return std::nullopt;
   const ObjectReader objects(memory, &table);
   DictReader dicts(&objects);
   const Address hexversion = dicts.Find(sysdict, "hexversion");
@@ -69,6 +84,7 @@ struct Candidate {
   Address address = 0;
   std::string found_by;
   std::optional<uint32_t> version_hex;  // from Py_Version
+  bool debug = false;
 };
 
 // Where the files say that the runtime is.
@@ -81,9 +97,16 @@ std::vector<Candidate> CandidatesOf(const ElfFile& elf, const Module& module,
     for (const Candidate& known : candidates) {
       if (known.address == address + *bias) return;
     }
-    candidates.push_back({address + *bias, how, std::nullopt});
+    candidates.push_back({address + *bias, how, std::nullopt, false});
   };
-  if (auto symbol = elf.FindSymbol("_PyRuntime"); symbol && *symbol) {
+  const auto exported = elf.FindExported("_PyRuntime");
+  const bool exports = exported && *exported;
+  // What belongs to the runtime is exported where the runtime is: no need to search all symbols for
+  // what most interpreters have not.
+  auto find = [&](std::string_view name) {
+    return exports ? elf.FindExported(name) : elf.FindSymbol(name);
+  };
+  if (auto symbol = exports ? exported : elf.FindSymbol("_PyRuntime"); symbol && *symbol) {
     add((*symbol)->address, "symbol");
   }
   if (auto section = elf.FindSection(".PyRuntime");
@@ -91,7 +114,11 @@ std::vector<Candidate> CandidatesOf(const ElfFile& elf, const Module& module,
     add((*section)->address, "section");
   }
   if (candidates.empty()) return candidates;
-  if (auto symbol = elf.FindSymbol("Py_Version"); symbol && *symbol) {
+  // What Py_DECREF calls where references are counted as a whole (Py_REF_DEBUG), extensions' too.
+  if (auto symbol = find("_Py_NegativeRefcount"); symbol && *symbol) {
+    for (Candidate& candidate : candidates) candidate.debug = true;
+  }
+  if (auto symbol = find("Py_Version"); symbol && *symbol) {
     // const unsigned long Py_Version = PY_VERSION_HEX; since 3.11
     uint64_t hex = 0;
     if (memory->ReadValue((*symbol)->address + *bias, &hex) && hex >> 24 == 3) {
@@ -134,17 +161,12 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
   runtime.address = candidate.address;
   runtime.file = module.path;
   runtime.found_by = candidate.found_by;
+  runtime.debug = candidate.debug;
   std::byte head[kDebugOffsetsBytes];
   const bool have_head = memory->ReadExact(candidate.address, head, sizeof head);
   if (have_head) {
     if (const auto header = ReadDebugOffsetsHeader(head)) {
       runtime.version = header->version;
-      if (header->free_threaded) {
-        return Fail(ErrorCode::kUnsupported,
-                    "this is a free-threaded build of Python {} ({}), which this version of "
-                    "LineScope does not read yet",
-                    runtime.version.ToString(), module.path);
-      }
       if (runtime.version.major == 3 && runtime.version.minor > kNewestMinor) {
         return IdentifyNewer(std::move(runtime), head, memory);
       }
@@ -158,15 +180,19 @@ Result<PythonRuntime> Identify(const Candidate& candidate, const Module& module,
     runtime.version = PythonVersion::FromHex(*candidate.version_hex);
     LS_TRY(table, LayoutFor(runtime.version));
     runtime.table = table;
+    FitObjectHead(memory, runtime.address, &runtime.table);
     return runtime;
   }
   // No version in sight: the one that the interpreter itself tells when it is read so.
   for (const layout::Table* table : layout::kTables) {
-    if (const auto version = ReadSysVersion(memory, *table, candidate.address);
-        version && version->minor == table->minor) {
-      runtime.table = *table;
-      runtime.version = *version;
-      return runtime;
+    if (!TellsNoOffsets(*table)) break;
+    for (const layout::Table& form : {*table, layout::WithTracedReferences(*table)}) {
+      if (const auto version = ReadSysVersion(memory, form, candidate.address);
+          version && version->minor == form.minor) {
+        runtime.table = form;
+        runtime.version = *version;
+        return runtime;
+      }
     }
   }
   // It may be just coming up.
@@ -236,7 +262,7 @@ std::optional<PythonRuntime> Scan(const Module& module, const std::vector<Mappin
       if (!memory->ReadExact(at, block.data(), block.size())) break;
       for (size_t i = 0; i + 8 <= block.size(); i += 8) {
         if (ReadDebugOffsetsHeader(std::span(block).subspan(i))) {
-          auto runtime = Identify({at + i, "scan", std::nullopt}, module, memory);
+          auto runtime = Identify({at + i, "scan", std::nullopt, false}, module, memory);
           if (runtime &&
               ProbeRuntime(memory, runtime->table, runtime->address) == RuntimeState::kReady) {
             return *runtime;
@@ -246,13 +272,14 @@ std::optional<PythonRuntime> Scan(const Module& module, const std::vector<Mappin
         std::memcpy(&interp, block.data() + i, 8);
         if (!PlausiblePointer(interp) || !readable(interp)) continue;
         for (const layout::Table* table : layout::kTables) {
-          if (table->minor >= 13) break;  // those have the cookie
+          if (!TellsNoOffsets(*table)) break;  // those have the cookie
           if (ProbeInterpreter(memory, *table, interp) != RuntimeState::kReady ||
               !HasKernelThread(memory, *table, interp, tids)) {
             continue;
           }
-          auto runtime = Identify({at + i - table->runtime.interpreters_head, "scan", std::nullopt},
-                                  module, memory);
+          auto runtime =
+              Identify({at + i - table->runtime.interpreters_head, "scan", std::nullopt, false},
+                       module, memory);
           if (runtime) return *runtime;
         }
       }
@@ -291,7 +318,56 @@ void FindTidInPthread(int pid, RemoteMemory* memory, PythonRuntime* runtime) {
       "the C library of process {} keeps threads' ids where LineScope cannot find them", pid));
 }
 
+std::string FileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string AnotherRuntime(int pid, const PythonRuntime& read, const PythonRuntime& other) {
+  return fmt::format(
+      "process {} runs two interpreters: Python {} of {}, which is shown, and Python {} of {}, "
+      "which is not",
+      pid, read.version.ToString(), read.file, other.version.ToString(), other.file);
+}
+
+// Says what was tried: which files, for what, of which versions.
+Error NothingFound(int pid, std::span<const Module> modules,
+                   std::span<const std::string> unopened) {
+  constexpr size_t kListed = 12;
+  std::vector<std::string> files;
+  for (const Module& module : modules.first(std::min(modules.size(), kListed))) {
+    files.push_back(module.path);
+  }
+  if (modules.size() > kListed) {
+    files.push_back(fmt::format("{} more", modules.size() - kListed));
+  }
+  std::string what = fmt::format(
+      "process {} runs no Python interpreter that LineScope can find: it looked for the symbol "
+      "_PyRuntime, the section .PyRuntime, and in writable memory for an interpreter of Python "
+      "3.{} to 3.{}, in the code that is mapped: {}",
+      pid, kOldestMinor, kNewestMinor,
+      modules.empty() ? "none" : fmt::to_string(fmt::join(files, ", ")));
+  if (!unopened.empty()) {
+    what += fmt::format("; could not be opened: {}", fmt::join(unopened, ", "));
+  }
+  return {ErrorCode::kNotPython, what};
+}
+
 }  // namespace
+
+void FitObjectHead(RemoteMemory* memory, Address runtime, layout::Table* table) {
+  const Address sysdict = SysDict(memory, *table, runtime);
+  if (sysdict == 0 || !TellsNoOffsets(*table) || IsDict(memory, *table, sysdict)) return;
+  const layout::Table traced = layout::WithTracedReferences(*table);
+  if (IsDict(memory, traced, sysdict)) *table = traced;
+}
+
+std::string DescribePython(RemoteMemory* memory, const PythonRuntime& runtime) {
+  std::string text = runtime.version.ToString();
+  if (runtime.debug) text += " debug";
+  if (!runtime.table.free_threaded) return text;
+  Address interp = 0;
+  memory->ReadValue(runtime.address + runtime.table.runtime.interpreters_head, &interp);
+  const auto gil = ReadGilEnabled(memory, runtime.table, interp);
+  return text + " free-threaded" + (!gil ? "" : *gil ? ", GIL on" : ", no GIL");
+}
 
 void CompleteRuntime(int pid, RemoteMemory* memory, PythonRuntime* runtime) {
   if (runtime->version.hex == 0) {
@@ -308,23 +384,40 @@ RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Addr
     return RuntimeState::kBad;
   }
   const RuntimeState state = ProbeInterpreter(memory, table, interp);
-  if (state != RuntimeState::kReady || !TellsNoVersion(table)) return state;
+  if (state != RuntimeState::kReady || !TellsNoOffsets(table)) return state;
+  if (!TellsNoVersion(table)) {
+    const Address sysdict = SysDict(memory, table, runtime);
+    if (sysdict == 0) return RuntimeState::kStarting;
+    return IsDict(memory, table, sysdict) ? RuntimeState::kReady : RuntimeState::kBad;
+  }
   const auto version = ReadSysVersion(memory, table, runtime);
   if (!version) return RuntimeState::kStarting;
   return version->minor == table.minor ? RuntimeState::kReady : RuntimeState::kBad;
 }
 
 Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan) {
-  LS_TRY(maps, ReadMaps(pid));
+  auto read = ReadMaps(pid);
+  // A program that was set-uid forbids it from its exec on, when its memory may be open already.
+  if (!read && read.error().code == ErrorCode::kDenied) {
+    return std::unexpected(AccessError(pid, EPERM));
+  }
+  LS_TRY(maps, std::move(read));
+  if (maps.empty()) return Fail(ErrorCode::kGone, "process {} has ended", pid);
   std::vector<Module> modules;
   for (Module& module : GroupModules(maps)) {
     if (module.has_code()) modules.push_back(std::move(module));
   }
+  // Those first, and once there is one, only those: opening all would be slow.
+  auto called_python = [](const Module& module) {
+    return FileName(module.path).find("python") != std::string::npos;
+  };
+  std::ranges::stable_partition(modules, called_python);
   std::optional<Error> refusal;
-  std::optional<PythonRuntime> starting;
+  std::optional<PythonRuntime> ready, starting;
   std::vector<std::string> unopened;
   for (const Module& module : modules) {
-    auto elf = OpenModule(pid, module);
+    if (ready && !called_python(module)) break;
+    auto elf = OpenModule(pid, module, memory);
     if (!elf) {
       unopened.push_back(fmt::format("{} ({})", module.path, elf.error().what));
       continue;
@@ -338,7 +431,12 @@ Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan
       switch (ProbeRuntime(memory, runtime->table, runtime->address)) {
         case RuntimeState::kReady:
           CompleteRuntime(pid, memory, &*runtime);
-          return *runtime;
+          if (!ready) {
+            ready = *runtime;
+          } else if (runtime->address != ready->address) {
+            ready->warnings.push_back(AnotherRuntime(pid, *ready, *runtime));
+          }
+          break;
         case RuntimeState::kStarting:
           if (!starting) starting = *runtime;
           break;
@@ -350,6 +448,7 @@ Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan
       }
     }
   }
+  if (ready) return *ready;
   if (starting) return *starting;
   if (refusal) return std::unexpected(*refusal);
   if (scan == ScanMemory::kYes) {
@@ -361,14 +460,7 @@ Result<PythonRuntime> FindRuntime(int pid, RemoteMemory* memory, ScanMemory scan
       }
     }
   }
-  std::string what = fmt::format(
-      "process {} runs no Python interpreter that LineScope can find: {} mapped files were "
-      "searched "
-      "for the symbol _PyRuntime, the section .PyRuntime and the interpreter's data",
-      pid, modules.size());
-  if (!unopened.empty())
-    what += fmt::format("; could not be opened: {}", fmt::join(unopened, ", "));
-  return Fail(ErrorCode::kNotPython, "{}", what);
+  return std::unexpected(NothingFound(pid, modules, unopened));
 }
 
 }  // namespace linescope

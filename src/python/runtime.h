@@ -16,8 +16,13 @@ struct PythonRuntime {
   Address address = 0;   // of _PyRuntime
   std::string file;      // the mapped file that holds it
   std::string found_by;  // "symbol", "section", "scan"
+  bool debug = false;    // built --with-pydebug, as far as its symbols tell
   std::vector<std::string> warnings;
 };
+
+// The version with what is particular of the build: "3.13.5", "3.11.2 debug",
+// "3.13.5 free-threaded, no GIL".
+std::string DescribePython(RemoteMemory* memory, const PythonRuntime& runtime);
 
 enum class RuntimeState : uint8_t {
   kStarting,  // no interpreter or no thread state yet
@@ -28,6 +33,10 @@ enum class RuntimeState : uint8_t {
 // Follows interpreters.head -> first thread -> its interpreter. Before 3.11 also asks its
 // sys.hexversion, by which alone those versions are told apart.
 RuntimeState ProbeRuntime(RemoteMemory* memory, const layout::Table& table, Address runtime);
+
+// Takes the form of `table` for builds that trace references when the runtime's objects show that
+// it is one. Only they can tell before 3.13.
+void FitObjectHead(RemoteMemory* memory, Address runtime, layout::Table* table);
 
 // Once the runtime is ready: learns what can only be learnt then, before 3.11 the exact version and
 // where the C library keeps threads' ids. FindRuntime does it for a runtime that it finds ready.

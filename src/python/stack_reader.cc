@@ -55,6 +55,12 @@ void StackReader::Accept() {
   if (codes_->has_dynamic()) CollectDynamic();
 }
 
+bool StackReader::IsEntry(size_t i) const {
+  if (table_->liveness == layout::Liveness::kObject) return true;
+  if (table_->frame.is_entry != layout::kNone) return raw_[i].is_entry;
+  return i == 0 || raw_[i].previous != frames_[i - 1].address;
+}
+
 const std::byte* StackReader::At(Address address, size_t size) const {
   for (const Region& region : regions_) {
     // No sum that garbage could wrap.
@@ -79,13 +85,14 @@ const std::byte* StackReader::AtOrRead(Address address, size_t size) {
 Code* StackReader::CodeOf(const RawFrame& raw, int64_t now_ns) {
   if (!PlausiblePointer(raw.code)) return nullptr;
   Code* code = codes_->Load(raw.code, now_ns);
-  if (code == nullptr || code->Contains(raw.instr)) return code;
+  if (code == nullptr || Stands(raw, *code)) return code;
+  if (raw.copy != 0 && codes_->ReadCopies(code, now_ns) && Stands(raw, *code)) return code;
   // A leftover, or the address holds other code by now: nothing would ever check an entry that no
   // stack is decided by.
   constexpr int64_t kLeftover = 1'000'000;
   if (now_ns - code->verified_ns < kLeftover || codes_->Verify(code, now_ns)) return nullptr;
   code = codes_->Load(raw.code, now_ns);
-  return code != nullptr && code->Contains(raw.instr) ? code : nullptr;
+  return code != nullptr && Stands(raw, *code) ? code : nullptr;
 }
 
 void StackReader::ClearNext() {
@@ -118,7 +125,7 @@ bool StackReader::Push(Address address, const RawFrame& raw, int64_t now_ns) {
       if (code == nullptr) return false;
     }
   }
-  next_.push_back({address, code, code->UnitOf(raw.instr)});
+  next_.push_back({address, code, UnitOf(*code, raw)});
   next_raw_.push_back(raw);
   return true;
 }

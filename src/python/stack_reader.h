@@ -11,6 +11,7 @@
 // A wrong prediction of what to read costs one more call, never an error.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,7 +57,20 @@ class StackReader {
   // How many frames at the root are the same as in the decision before.
   [[nodiscard]] size_t unchanged() const { return unchanged_; }
 
+  // Whether an evaluation loop began with frames()[i]: it was called by C code, not inline. Of a
+  // stack that was decided exactly.
+  [[nodiscard]] bool IsEntry(size_t i) const;
+  // Of an entry, from 3.12 on: the marker frame in its loop's C frame, by which the loop is found
+  // on the C stack. 0: the version has none.
+  [[nodiscard]] Address EntryMarker(size_t i) const {
+    return table_->c_entry_frames ? raw_[i].previous : 0;
+  }
+
   [[nodiscard]] Address tstate() const { return tstate_; }
+  // What the thread's own words said of the GIL in the decision before, whatever became of the
+  // stack; nullopt: this version has no such words (see InterpreterWords).
+  [[nodiscard]] std::optional<bool> holds_gil() const { return holds_gil_; }
+  [[nodiscard]] std::optional<bool> wants_gil() const { return wants_gil_; }
 
  protected:
   StackReader(RemoteMemory* memory, const layout::Table* table, CodeCache* codes,
@@ -71,6 +85,7 @@ class StackReader {
   struct RawFrame {
     Address code = 0, previous = 0, instr = 0;
     int32_t stacktop = 0;
+    uint16_t copy = 0;  // of the bytecode, in which `instr` lies
     uint8_t owner = 0;
     bool is_entry = false;
     bool operator==(const RawFrame&) const = default;
@@ -107,8 +122,14 @@ class StackReader {
   // Puts a frame above those of next_; false when it is none.
   bool Push(Address address, const RawFrame& raw, int64_t now_ns);
   void ClearNext();
-  [[nodiscard]] uint8_t FlagsOf(const Code& code, Address instr) const {
-    return code.FlagsAt(code.UnitOf(instr));
+  [[nodiscard]] static int64_t UnitOf(const Code& code, const RawFrame& raw) {
+    return code.UnitOf(code.OwnInstr(raw.copy, raw.instr));
+  }
+  [[nodiscard]] static uint8_t FlagsOf(const Code& code, const RawFrame& raw) {
+    return code.FlagsAt(UnitOf(code, raw));
+  }
+  [[nodiscard]] static bool Stands(const RawFrame& raw, const Code& code) {
+    return code.Contains(code.OwnInstr(raw.copy, raw.instr));
   }
 
   RemoteMemory* memory_;
@@ -120,6 +141,8 @@ class StackReader {
   std::vector<Piece> pieces_;  // of the last plan
   size_t planned_bytes_ = 0;
   std::vector<Region> regions_;  // of the image being decided
+
+  std::optional<bool> holds_gil_, wants_gil_;
 
   std::vector<StackFrame> frames_, next_;
   std::vector<RawFrame> raw_, next_raw_;  // of frames_ and next_: equal words need no second look

@@ -35,13 +35,22 @@ struct ThreadList {
 bool ReadThreadList(RemoteMemory* memory, const layout::Table& table, Address runtime,
                     ThreadList* out);
 
+// Whether the lists are still as `list` has them: one call for all threads. False as well when that
+// cannot be read.
+bool ThreadListStands(RemoteMemory* memory, const layout::Table& table, Address runtime,
+                      const ThreadList& list);
+
 // The kernel's id of the thread that has the state at `thread`, in the target's pid namespace; 0
 // when no thread has taken it yet.
 std::optional<int> ReadNativeId(RemoteMemory* memory, const layout::Table& table, Address thread);
 
-// Who holds the GIL of an interpreter: the thread state's address, 0 when it is free, nullopt-like
-// UINT64_MAX when unknown. GilRanges gives what to read (two words, holder and locked) or an empty
-// range.
+// Whether an interpreter has its GIL for good: that of a free-threaded build is off, unless it was
+// asked for or an extension needs it. nullopt when that cannot be read.
+std::optional<bool> ReadGilEnabled(RemoteMemory* memory, const layout::Table& table,
+                                   Address interpreter);
+
+// Who holds the GIL of an interpreter: the thread state's address, 0 when it is free, kGilUnknown
+// when that cannot be read, or the interpreter has none.
 inline constexpr Address kGilUnknown = UINT64_MAX;
 Address ReadGilHolder(RemoteMemory* memory, const layout::Table& table, Address runtime,
                       Address interpreter);

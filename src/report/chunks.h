@@ -12,7 +12,10 @@ namespace linescope {
 struct ReportChunks {
   std::vector<std::string> base64;             // as they stand in the file
   std::optional<uint32_t> functions;           // number of the functions chunk
+  std::optional<uint32_t> callers;             // number of the callers chunk
   std::vector<std::optional<uint32_t>> files;  // by file: number of the chunk with its source
+  std::optional<uint32_t> calls;               // number of the call tree's chunk
+  std::vector<uint32_t> samples;               // numbers of the chunks with its cells, in order
 };
 
 // Encodes and compresses with up to `threads` threads (0: as many as there are CPUs). The result
@@ -21,6 +24,7 @@ ReportChunks BuildChunks(const ReportModel& model, unsigned threads);
 
 // The unzipped containers, for tests and for BuildChunks.
 std::string FunctionsContainer(const ReportModel& model);
+std::string CallersContainer(const CallGraph& calls);
 std::string SourcesContainer(const ReportModel& model, const std::vector<uint32_t>& files);
 
 // Metrics of the sampler in the order of the flags in `m.missing`.

@@ -67,7 +67,7 @@ void StringColumn::AddTo(ContainerBuilder& container, std::string_view name) con
   container.Add(std::string(name) + "_start", std::span<const uint32_t>(start_));
 }
 
-void VarintColumn::Push(uint32_t value) {
+void VarintColumn::Push(uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<uint8_t>(value | 0x80));
   bytes_.push_back(static_cast<uint8_t>(value));
 }

@@ -49,7 +49,7 @@ class StringColumn {
 // offsets of the groups).
 class VarintColumn {
  public:
-  void Push(uint32_t value);
+  void Push(uint64_t value);
   void EndGroup() { start_.push_back(static_cast<uint32_t>(bytes_.size())); }
   void AddTo(ContainerBuilder& container, std::string_view name) const;
 

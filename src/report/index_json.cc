@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "report/call_chunks.h"
 #include "report/json_writer.h"
 
 namespace linescope {
@@ -35,6 +36,28 @@ const char* KindName(SourceKind kind) {
   return "";
 }
 
+const char* ReasonName(LeftOutReason reason) {
+  switch (reason) {
+    case LeftOutReason::kExcluded:
+      return "excluded";
+    case LeftOutReason::kInstalled:
+      return "installed";
+    case LeftOutReason::kStandardLibrary:
+      return "standard_library";
+    case LeftOutReason::kNoFile:
+      return "no_file";
+    case LeftOutReason::kNative:
+      return "native";
+    case LeftOutReason::kTask:
+      return "task";
+    case LeftOutReason::kOutside:
+      return "outside";
+    case LeftOutReason::kRest:
+      return "rest";
+  }
+  return "";
+}
+
 // An empty text stands for an unknown one.
 void WriteText(const char* name, const std::string& text, JsonWriter& json) {
   json.Key(name);
@@ -61,6 +84,7 @@ void WriteRun(const ReportModel& model, JsonWriter& json) {
   json.Field("rate_asked", run.rate_hz);
   json.Field("rate_reached", model.rate_reached);
   json.Field("mode", run.mode);
+  json.Field("idle", run.idle);
   json.Field("consistency", run.consistency);
   WriteText("consistency_used", model.end.consistency_used, json);
   json.Field("collector", run.collector);
@@ -84,7 +108,17 @@ void WriteScope(const ReportModel& model, JsonWriter& json) {
   json.List("include", model.run.includes);
   json.List("exclude", model.run.excludes);
   json.Field("text", model.scope);
-  json.EndObject();
+  json.Key("left_out").BeginArray();
+  for (const ReportLeftOut& left_out : model.left_out) {
+    json.BeginObject();
+    WriteText("name", left_out.name, json);
+    json.Field("reason", ReasonName(left_out.reason));
+    json.Field("files", left_out.files);
+    json.Field("time", left_out.cost.time_ns);
+    json.Field("samples", left_out.cost.samples);
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
 }
 
 void WriteCost(const char* time, const char* samples, const ReportCost& cost, JsonWriter& json) {
@@ -94,9 +128,14 @@ void WriteCost(const char* time, const char* samples, const ReportCost& cost, Js
 
 void WriteStates(const ReportStates& states, JsonWriter& json) {
   json.Field("running", states.running_ns);
-  json.Field("waiting", states.waiting_ns);
+  json.Field("gc", states.gc_ns);
   json.Field("gil", states.gil_ns);
+  json.Field("waiting", states.waiting_ns);
+  json.Field("idle", states.idle_ns);
+  json.Field("stopped", states.stopped_ns);
   json.Field("unknown", states.unknown_ns);
+  json.Field("cpu", states.cpu_ns);
+  json.Field("holding", states.gil_known ? std::optional(states.holding_ns) : std::nullopt);
 }
 
 // The largest values, for scales; absent where nothing was measured.
@@ -182,8 +221,11 @@ void WriteTimeline(const ReportModel& model, JsonWriter& json) {
   json.Column("start", rows, [](const Bucket& b) { return b.start_ns; });
   json.Column("end", rows, [](const Bucket& b) { return b.end_ns; });
   json.Column("running", rows, [](const Bucket& b) { return b.states.running_ns; });
-  json.Column("waiting", rows, [](const Bucket& b) { return b.states.waiting_ns; });
+  json.Column("gc", rows, [](const Bucket& b) { return b.states.gc_ns; });
   json.Column("gil", rows, [](const Bucket& b) { return b.states.gil_ns; });
+  json.Column("waiting", rows, [](const Bucket& b) { return b.states.waiting_ns; });
+  json.Column("idle", rows, [](const Bucket& b) { return b.states.idle_ns; });
+  json.Column("stopped", rows, [](const Bucket& b) { return b.states.stopped_ns; });
   json.Column("unknown", rows, [](const Bucket& b) { return b.states.unknown_ns; });
   json.Column("samples", rows, [](const Bucket& b) { return b.samples; });
   json.Column("file", rows, file);
@@ -285,11 +327,64 @@ void WriteProcesses(const ReportModel& model, JsonWriter& json) {
   json.EndArray();
 }
 
+// Changes against another run, where there is one.
+void WriteComparison(const ReportModel& model, JsonWriter& json) {
+  if (!model.comparison) return;
+  const ReportComparison& comparison = *model.comparison;
+  using Row = std::optional<ReportChange>;
+  const auto base = [](const Row& row) { return row ? row->base_ns : std::nullopt; };
+  const auto delta = [](const Row& row) {
+    return row ? std::optional(row->delta_ns) : std::nullopt;
+  };
+  const auto noise = [](const Row& row) { return row ? std::optional(row->noise) : std::nullopt; };
+  json.Key("compare").BeginObject();
+  json.Field("title", comparison.base_title).Field("text", comparison.text);
+  json.Field("base", comparison.total.base_ns).Field("delta", comparison.total.delta_ns);
+  json.Field("noise", comparison.total.noise).Field("max_delta", comparison.max_delta_ns);
+  json.Key("files").BeginObject();
+  json.Column("base", comparison.files, base).Column("delta", comparison.files, delta);
+  json.Column("noise", comparison.files, noise).EndObject().EndObject();
+}
+
+// By the numbers in `cell_state`.
+void WriteStates(const ReportModel& model, JsonWriter& json) {
+  const Weight weight = WeightOf(model.run);
+  json.Key("states").BeginArray();
+  for (size_t i = 0; i < kThreadStateCount; ++i) {
+    const auto state = static_cast<ThreadState>(i);
+    json.BeginObject();
+    json.Field("name", ThreadStateName(state));
+    json.Field("group", StateGroupName(StateGroupOf(state)));
+    json.Field("holds_gil", HoldsGil(state));
+    json.Field("counts", Counts(weight, state));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteCalls(const CallTree& calls, JsonWriter& json) {
+  json.Key("calls");
+  if (calls.cells.empty()) {
+    json.Null();
+    return;
+  }
+  json.BeginObject();
+  json.Field("nodes", uint64_t{calls.nodes.size()});
+  json.Field("cells", uint64_t{calls.cells.size()});
+  json.Field("bucket_width", calls.bucket_width_ns);
+  json.Field("joined_buckets", calls.joined_buckets);
+  json.Field("time_unit", TimeUnitOf(calls));
+  json.EndObject();
+}
+
 void WriteChunks(const ReportChunks& chunks, JsonWriter& json) {
   json.Key("chunks").BeginObject();
   json.Field("count", uint64_t{chunks.base64.size()});
   json.Column("length", chunks.base64, [](const std::string& c) { return uint64_t{c.size()}; });
   json.Field("functions", chunks.functions);
+  json.Field("calls", chunks.calls);
+  json.List("samples", chunks.samples);
+  json.Field("callers", chunks.callers);
   json.EndObject();
 }
 
@@ -313,6 +408,9 @@ std::string IndexJson(const ReportModel& model, const ReportChunks& chunks,
   json.Field("functions", uint64_t{model.functions.size()});
   WriteHotLines(model, json);
   WriteProcesses(model, json);
+  WriteComparison(model, json);
+  WriteStates(model, json);
+  WriteCalls(model.calls, json);
   WriteChunks(chunks, json);
   json.EndObject();
   return std::move(json).Take();

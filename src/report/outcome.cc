@@ -68,7 +68,8 @@ void DescribeOutcome(const ProfileReader& reader, ReportModel& model) {
     model.outcome = RunOutcome::kInterrupted;
     if (model.outcome_text.empty())
       model.outcome_text =
-          "the recording stopped before the run ended; everything recorded until then is shown";
+          "the recording had not ended when this was written: it was going on still, or had been "
+          "cut off; everything recorded until then is shown";
   } else {
     model.outcome = model.outcome_text.empty() ? RunOutcome::kSuccess : RunOutcome::kFailed;
   }

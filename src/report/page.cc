@@ -19,6 +19,11 @@ using ctemplate::TemplateDictionary;
 using ctemplate::TemplateString;
 
 constexpr char kTemplateName[] = "page.html.tpl";
+// Where a model may be asked: any https: server, or one on the reader's machine. The page narrows
+// it to nothing, and to the one server that its user chooses, before it shows anything
+// (web/src/state/connection.ts).
+constexpr char kModelServers[] = "https: http://localhost:* http://127.0.0.1:*";
+constexpr char kNoServers[] = "'none'";
 constexpr size_t kSummaryLines = 10;
 
 // ctemplate keeps templates in a cache of its own, by name.
@@ -99,6 +104,7 @@ Result<std::string> PageHtml(const PageContents& contents) {
   TemplateDictionary page("page");
   page.SetValue("SCRIPT_HASH", CspHash(contents.assets.script));
   page.SetValue("STYLE_HASH", CspHash(contents.assets.style));
+  page.SetValue("CONNECT", contents.may_connect ? kModelServers : kNoServers);
   SetText(page, "GENERATOR", std::string(contents.generator));
   SetText(page, "TITLE", TitleOf(contents.model));
   SetBytes(page, "STYLE", contents.assets.style);

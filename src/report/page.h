@@ -16,6 +16,9 @@ struct PageContents {
   std::string_view index;      // IndexJson
   std::string_view generator;  // name and version
   PageAssets assets;
+  // May the page, when its user chooses a model server, connect to it? Else its policy forbids
+  // every connection.
+  bool may_connect = true;
 };
 
 // The whole file. Thread-safe.

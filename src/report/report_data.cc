@@ -104,25 +104,33 @@ std::string_view ReportContainer::StringAt(std::string_view name, size_t row) co
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Result<std::vector<uint32_t>> ReportContainer::VarintsAt(std::string_view name,
-                                                         size_t group) const {
-  std::vector<uint32_t> values;
+Result<std::vector<uint64_t>> ReportContainer::WideVarintsAt(std::string_view name,
+                                                             size_t group) const {
+  std::vector<uint64_t> values;
   uint64_t value = 0;
   unsigned shift = 0;
   for (const uint8_t byte : BytesAt(name, group)) {
-    value |= uint64_t{byte & 0x7Fu} << shift;
-    if (shift > 28 || value > UINT32_MAX)
+    const uint64_t bits = byte & 0x7Fu;
+    if (shift > 63 || (shift == 63 && bits > 1))
       return Fail(ErrorCode::kCorrupt, "a number in {} is too large", name);
-    if (byte & 0x80) {
-      shift += 7;
-      continue;
-    }
-    values.push_back(static_cast<uint32_t>(value));
+    value |= bits << shift;
+    shift += 7;
+    if (byte & 0x80) continue;
+    values.push_back(value);
     value = 0;
     shift = 0;
   }
   if (shift != 0) return Fail(ErrorCode::kCorrupt, "the numbers in {} are cut", name);
   return values;
+}
+
+Result<std::vector<uint32_t>> ReportContainer::VarintsAt(std::string_view name,
+                                                         size_t group) const {
+  LS_TRY(wide, WideVarintsAt(name, group));
+  for (const uint64_t value : wide) {
+    if (value > UINT32_MAX) return Fail(ErrorCode::kCorrupt, "a number in {} is too large", name);
+  }
+  return std::vector<uint32_t>(wide.begin(), wide.end());
 }
 
 Result<ReportData> ReportData::Parse(std::string html) {

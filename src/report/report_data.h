@@ -31,6 +31,8 @@ class ReportContainer {
   // The LEB128 numbers of group `group` of `name`, `name_start`. Fails with kCorrupt when they are
   // cut or larger than 32 bits.
   Result<std::vector<uint32_t>> VarintsAt(std::string_view name, size_t group) const;
+  // The same for numbers of up to 64 bits.
+  Result<std::vector<uint64_t>> WideVarintsAt(std::string_view name, size_t group) const;
 
  private:
   using Column = std::variant<std::vector<uint8_t>, std::vector<uint32_t>, std::vector<int32_t>,

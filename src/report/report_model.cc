@@ -1,13 +1,16 @@
 #include "report/report_model.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "profile/stats.h"
 #include "report/hot_lines.h"
+#include "report/import_roots.h"
 #include "report/outcome.h"
 #include "report/parallel.h"
 
@@ -43,10 +46,15 @@ class ModelBuilder {
     AddRun();
     AddFiles();
     ReadSources();
+    AddLinks();
     AddLines();
     AddFunctions();
+    AddCalls();
     AddTotals();
-    LS_CHECK_OK(AddTimeline());
+    for (LeftOut& each : LeftOutCode(profile_, reader_.run()))
+      model_.left_out.push_back(
+          {std::move(each.name), each.reason, each.files, CostOf(profile_, each.cost)});
+    LS_CHECK_OK(AddSamples());
     AddHotLines();
     return std::move(model_);
   }
@@ -113,7 +121,7 @@ class ModelBuilder {
     }
     ParallelFor(texts.size(), options_.threads, [&](size_t i) {
       auto& [file, bytes] = texts[i];
-      ReportSource source{.text = DecodeSource(bytes), .index = {}};
+      ReportSource source{.text = DecodeSource(bytes), .index = {}, .links = {}};
       source.index = IndexPython(source.text);
       file->source = std::move(source);
       bytes = {};
@@ -124,21 +132,65 @@ class ModelBuilder {
     }
   }
 
+  void AddLinks() {
+    std::vector<std::string> paths;
+    for (const ReportFile& file : model_.files)
+      paths.push_back(AbsolutePath(file.path, model_.run));
+    std::vector<LinkSource> sources;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      const auto& source = model_.files[i].source;
+      sources.push_back({paths[i], source ? &source->index : nullptr});
+    }
+    auto links = ResolveLinks(sources, ImportRootsOf(profile_, model_.run));
+    for (size_t i = 0; i < model_.files.size(); ++i) {
+      if (!model_.files[i].source) continue;
+      model_.files[i].source->links = std::move(links[i]);
+      model_.files[i].source->index.symbols = {};
+    }
+  }
+
   void AddLines() {
     for (const LineStats& line : profile_.lines) {
       const uint32_t file = file_of_[line.file];
       if (file == kNoFile || line.line <= 0) continue;
       const ReportMetrics metrics = MetricsOf(profile_, line.project, line.inclusive);
       if (!metrics.total_ns && !metrics.time_ns) continue;
-      model_.files[file].lines.push_back({static_cast<uint32_t>(line.line), metrics});
+      model_.files[file].lines.push_back(
+          {static_cast<uint32_t>(line.line), metrics, ExpressionsOf(line, model_.files[file])});
     }
+  }
+
+  std::vector<ReportExpression> ExpressionsOf(const LineStats& line, const ReportFile& file) const {
+    std::vector<ReportExpression> expressions;
+    if (!file.source || file.verified == false) return expressions;
+    const SourceText& text = file.source->text;
+    for (const ExpressionStats& stats : profile_.ExpressionsOf(line.file, line.line)) {
+      const SourceRange& range = stats.range;
+      const std::string_view first = text.Line(static_cast<uint32_t>(range.line));
+      const std::string_view last = text.Line(static_cast<uint32_t>(range.end_line));
+      if (stats.project.samples == 0 || std::cmp_greater(range.column, first.size()) ||
+          std::cmp_greater(range.end_column, last.size())) {
+        continue;
+      }
+      expressions.push_back(
+          {.column = Utf16Column(first, static_cast<uint32_t>(range.column)),
+           .end_line = static_cast<uint32_t>(range.end_line),
+           .end_column = Utf16Column(last, static_cast<uint32_t>(range.end_column)),
+           .cost = CostOf(profile_, stats.project)});
+    }
+    // Those that were equal stay in the order of the text.
+    std::ranges::stable_sort(expressions, std::greater(), [](const ReportExpression& expression) {
+      return std::pair(expression.cost.time_ns, expression.cost.samples);
+    });
+    return expressions;
   }
 
   ReportFunction SampledFunction(const FunctionStats& stats, uint32_t file) {
     const FunctionInfo& info = profile_.functions[stats.function];
     ReportFunction function;
-    function.name = info.qualified_name.empty() ? info.name : info.qualified_name;
+    function.name = DisplayName(info);
     function.file = file;
+    function.sampled = stats.function;
     function.line = static_cast<uint32_t>(std::max(info.first_line, 1));
     function.metrics = MetricsOf(profile_, stats.project, stats.inclusive);
     if (info.name == "<module>") function.kind = ReportFunctionKind::kModule;
@@ -211,6 +263,14 @@ class ModelBuilder {
         });
   }
 
+  void AddCalls() {
+    std::vector<uint32_t> rows(profile_.functions.size(), kNoCaller);
+    for (uint32_t row = 0; row < model_.functions.size(); ++row) {
+      if (const auto& sampled = model_.functions[row].sampled) rows[*sampled] = row;
+    }
+    model_.callers = BuildCallGraph(profile_, rows, model_.functions.size());
+  }
+
   void AddTotals() {
     ReportTotals& totals = model_.totals;
     totals.all = CostOf(profile_, profile_.total);
@@ -241,9 +301,27 @@ class ModelBuilder {
     const StackId frame = profile_.stacks.project[stack];
     if (frame == kNoStack) return std::nullopt;
     const uint32_t file = file_of_[profile_.function_file[profile_.stacks.function[frame]]];
-    const int32_t line = profile_.stacks.line[frame];
+    const int32_t line = profile_.stacks.range[frame].line;
     if (file == kNoFile || line <= 0) return std::nullopt;
     return uint64_t{file} << 32 | static_cast<uint32_t>(line);
+  }
+
+  // All that needs to know when samples were taken.
+  Status AddSamples() {
+    LS_CHECK_OK(AddTimeline());
+    CallTreeBuilder calls(profile_);
+    LS_CHECK_OK(reader_.ForEachSample([&](const SampleRow& row) { calls.Add(row); }));
+    model_.calls = calls.Finish(options_.cells);
+    std::vector<std::optional<uint32_t>> row_of(profile_.functions.size());
+    for (uint32_t row = 0; row < model_.functions.size(); ++row) {
+      if (const auto id = model_.functions[row].sampled) row_of[*id] = row;
+    }
+    for (CallFunction& function : model_.calls.functions) {
+      const uint32_t file = file_of_[profile_.function_file[function.id]];
+      if (file != kNoFile) function.file = file;
+      function.row = row_of[function.id];
+    }
+    return {};
   }
 
   // The timeline, and the states of threads. Neighbouring buckets are joined until there are few
@@ -251,9 +329,9 @@ class ModelBuilder {
   Status AddTimeline() {
     std::optional<int64_t> first;
     int64_t last = 0;
-    LS_CHECK_OK(reader_.ForEachSample([&](const SampleRow& row) {
+    LS_CHECK_OK(reader_.ForEachActivity([&](const SampleRow& row) {
       first = std::min(first.value_or(row.bucket), row.bucket);
-      last = std::max(last, row.bucket);
+      last = std::max(last, row.bucket + row.buckets - 1);
     }));
     if (!first) return {};
     const int64_t span = last - *first + 1;
@@ -261,21 +339,26 @@ class ModelBuilder {
     const int64_t step = span / limit + (span % limit != 0 ? 1 : 0);
 
     std::map<int64_t, ReportBucket> buckets;
-    std::map<int64_t, std::unordered_map<uint64_t, int64_t>> line_time;
-    LS_CHECK_OK(reader_.ForEachSample([&](const SampleRow& row) {
+    LS_CHECK_OK(reader_.ForEachActivity([&](const SampleRow& row) {
       const SampleCell& cell = row.cell;
-      const int64_t slot = (row.bucket - *first) / step;
-      ReportBucket& bucket = buckets[slot];
-      bucket.states.Add(cell.state, cell.wall_ns);
-      model_.threads[cell.thread].states.Add(cell.state, cell.wall_ns);
-      model_.totals.states.Add(cell.state, cell.wall_ns);
-      if (profile_.weight == Weight::kCpu && cell.state != ThreadState::kRunning) return;
-      bucket.samples = SaturatingAdd(bucket.samples, cell.count);
-      if (const auto line = ProjectLine(cell.stack)) {
-        int64_t& time = line_time[slot][*line];
-        time = SaturatingAdd(time, profile_.Time({cell.count, cell.wall_ns, cell.cpu_ns}));
-      }
+      for (ReportStates* states : {&model_.threads[cell.thread].states, &model_.totals.states})
+        states->Add(cell.state, cell.wall_ns, cell.cpu_ns);
+      ForEachBucket(row, [&](int64_t at, const Cost& cost) {
+        ReportBucket& bucket = buckets[(at - *first) / step];
+        bucket.states.Add(cell.state, cost.wall_ns, cost.cpu_ns);
+        if (Counts(profile_.weight, cell.state))
+          bucket.samples = SaturatingAdd(bucket.samples, cost.samples);
+      });
     }));
+    LS_TRY(line_time, LineTimes(*first, step));
+    // A thread that only ever slept says nothing of the GIL that its process has.
+    std::set<ProcessId> with_gil;
+    for (const ReportThread& thread : model_.threads) {
+      if (thread.states.gil_known) with_gil.insert(thread.info.process);
+    }
+    for (ReportThread& thread : model_.threads) {
+      thread.states.gil_known = with_gil.contains(thread.info.process);
+    }
     const int64_t width = reader_.bucket_width_ns();
     for (auto& [slot, bucket] : buckets) {
       const int64_t begin = *first + slot * step;
@@ -289,8 +372,36 @@ class ModelBuilder {
     return {};
   }
 
-  static std::optional<ReportBucket::Place> Hottest(
-      const std::unordered_map<uint64_t, int64_t>& line_time) {
+  using TimeByLine = std::unordered_map<uint64_t, int64_t>;
+
+  // By slot of the timeline: `step` buckets from `first` on.
+  Result<std::map<int64_t, TimeByLine>> LineTimes(int64_t first, int64_t step) {
+    // Rows of equal line and buckets are added up before they are spread: there are much fewer.
+    std::map<std::pair<int64_t, int64_t>, TimeByLine> spans;
+    LS_CHECK_OK(reader_.ForEachSample([&](const SampleRow& row) {
+      const SampleCell& cell = row.cell;
+      if (!Counts(profile_.weight, cell.state)) return;
+      const auto line = ProjectLine(cell.stack);
+      if (!line) return;
+      int64_t& time = spans[{row.bucket, row.buckets}][*line];
+      time = SaturatingAdd(time, profile_.Time({cell.count, cell.wall_ns, cell.cpu_ns}));
+    }));
+    std::map<int64_t, TimeByLine> slots;
+    for (const auto& [span, time_by_line] : spans) {
+      for (const auto& [line, time] : time_by_line) {
+        const SampleRow row{
+            .bucket = span.first, .cell = {.wall_ns = time}, .buckets = span.second};
+        ForEachBucket(row, [&](int64_t at, const Cost& cost) {
+          // A stack may be known from before the first bucket with anything in it.
+          int64_t& sum = slots[std::max<int64_t>(at - first, 0) / step][line];
+          sum = SaturatingAdd(sum, cost.wall_ns);
+        });
+      }
+    }
+    return slots;
+  }
+
+  static std::optional<ReportBucket::Place> Hottest(const TimeByLine& line_time) {
     std::optional<std::pair<int64_t, uint64_t>> best;  // time, line; equal times: the first line
     for (const auto& [line, time] : line_time) {
       if (time > 0 && (!best || time > best->first || (time == best->first && line < best->second)))
@@ -323,12 +434,75 @@ class ModelBuilder {
 
 }  // namespace
 
-void ReportStates::Add(ThreadState state, int64_t wall_ns) {
-  int64_t& sum = state == ThreadState::kRunning   ? running_ns
-                 : state == ThreadState::kWaiting ? waiting_ns
-                 : state == ThreadState::kGilWait ? gil_ns
-                                                  : unknown_ns;
+StateGroup StateGroupOf(ThreadState state) {
+  switch (state) {
+    case ThreadState::kRunning:
+    case ThreadState::kRunningWithGil:
+    case ThreadState::kRunningWithoutGil:
+      return StateGroup::kRunning;
+    case ThreadState::kCollecting:
+      return StateGroup::kGc;
+    case ThreadState::kGilWait:
+      return StateGroup::kGil;
+    case ThreadState::kWaiting:
+    case ThreadState::kWaitingWithGil:
+      return StateGroup::kWaiting;
+    case ThreadState::kIdle:
+      return StateGroup::kIdle;
+    case ThreadState::kStopped:
+      return StateGroup::kStopped;
+    case ThreadState::kUnknown:
+      break;
+  }
+  return StateGroup::kUnknown;
+}
+
+const char* StateGroupName(StateGroup group) {
+  switch (group) {
+    case StateGroup::kRunning:
+      return "running";
+    case StateGroup::kGc:
+      return "gc";
+    case StateGroup::kGil:
+      return "gil";
+    case StateGroup::kWaiting:
+      return "waiting";
+    case StateGroup::kIdle:
+      return "idle";
+    case StateGroup::kStopped:
+      return "stopped";
+    case StateGroup::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+void ReportStates::Add(ThreadState state, int64_t wall_ns, int64_t state_cpu_ns) {
+  auto sum_of = [&]() -> int64_t& {
+    switch (StateGroupOf(state)) {
+      case StateGroup::kRunning:
+        return running_ns;
+      case StateGroup::kGc:
+        return gc_ns;
+      case StateGroup::kGil:
+        return gil_ns;
+      case StateGroup::kWaiting:
+        return waiting_ns;
+      case StateGroup::kIdle:
+        return idle_ns;
+      case StateGroup::kStopped:
+        return stopped_ns;
+      case StateGroup::kUnknown:
+        break;
+    }
+    return unknown_ns;
+  };
+  int64_t& sum = sum_of();
   sum = SaturatingAdd(sum, wall_ns);
+  cpu_ns = SaturatingAdd(cpu_ns, state_cpu_ns);
+  const std::optional<bool> holds = HoldsGil(state);
+  gil_known |= holds.has_value();
+  if (holds.value_or(false)) holding_ns = SaturatingAdd(holding_ns, wall_ns);
 }
 
 std::string TitleOf(const ReportModel& model) {

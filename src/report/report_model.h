@@ -13,7 +13,12 @@
 
 #include "base/result.h"
 #include "profile/reader.h"
+#include "report/call_graph.h"
+#include "report/call_tree.h"
+#include "report/comparison_model.h"
+#include "report/left_out.h"
 #include "source/index.h"
+#include "source/links.h"
 #include "source/text.h"
 
 namespace linescope {
@@ -28,14 +33,32 @@ struct ReportMetrics {
   bool operator==(const ReportMetrics&) const = default;
 };
 
+struct ReportCost {
+  int64_t time_ns = 0;
+  uint64_t samples = 0;
+  bool operator==(const ReportCost&) const = default;
+};
+
+// A piece of a line, in UTF-16 units as the page counts. `cost` without what other pieces cost that
+// are part of it.
+struct ReportExpression {
+  uint32_t column = 0;
+  uint32_t end_line = 0, end_column = 0;
+  ReportCost cost;
+  bool operator==(const ReportExpression&) const = default;
+};
+
 struct ReportLine {
   uint32_t line = 0;
   ReportMetrics metrics;
+  // Of the line's time, most first; empty: columns are not known, or the text is not what ran.
+  std::vector<ReportExpression> expressions;
 };
 
 struct ReportSource {
   SourceText text;
   SourceIndex index;
+  std::vector<Link> links;  // by line and column; files are those of the model
 };
 
 // A file of the project: one that was sampled, or one of which the profile holds a snapshot.
@@ -68,13 +91,25 @@ struct ReportFunction {
   std::optional<uint32_t> last_line;  // of its body's last statement
   ReportFunctionKind kind = ReportFunctionKind::kOther;
   std::optional<uint32_t> definition;  // in the file's index
+  std::optional<FunctionId> sampled;   // in the profile; absent: never on a sampled stack
   ReportMetrics metrics;
 };
 
-// Wall time by what a thread was doing, whatever the mode.
+// What a thread was doing, as the report tells it.
+enum class StateGroup : uint8_t { kRunning, kGc, kGil, kWaiting, kIdle, kStopped, kUnknown };
+StateGroup StateGroupOf(ThreadState state);
+// "running", "gc", "gil", "waiting", "idle", "stopped", "unknown".
+const char* StateGroupName(StateGroup group);
+
+// Wall time by what a thread was doing, whatever the mode; `running` is without `gc`.
 struct ReportStates {
-  int64_t running_ns = 0, waiting_ns = 0, gil_ns = 0, unknown_ns = 0;
-  void Add(ThreadState state, int64_t wall_ns);
+  int64_t running_ns = 0, gc_ns = 0, gil_ns = 0, waiting_ns = 0, idle_ns = 0, stopped_ns = 0,
+          unknown_ns = 0;
+  int64_t cpu_ns = 0;
+  // Holding the GIL, running or not.
+  int64_t holding_ns = 0;
+  bool gil_known = false;  // any sample told whether the GIL was held
+  void Add(ThreadState state, int64_t wall_ns, int64_t cpu_ns);
 };
 
 struct ReportBucket {
@@ -85,11 +120,6 @@ struct ReportBucket {
     uint32_t file = 0, line = 0;
   };
   std::optional<Place> hottest;  // the project line with the most time
-};
-
-struct ReportCost {
-  int64_t time_ns = 0;
-  uint64_t samples = 0;
 };
 
 struct ReportTotals {
@@ -108,7 +138,7 @@ struct ReportProcess {
 struct ReportThread {
   ThreadRecord info;
   ReportCost cost;
-  ReportStates states;
+  ReportStates states;  // gil_known is that of the process
 };
 
 // A line with its statement, as the overview quotes it.
@@ -132,6 +162,14 @@ struct ReportDrop {
   uint64_t count = 0;
 };
 
+// Code that ran without being shown, see left_out.h.
+struct ReportLeftOut {
+  std::string name;  // empty: there is none
+  LeftOutReason reason = LeftOutReason::kOutside;
+  uint32_t files = 0;
+  ReportCost cost;
+};
+
 struct ReportModel {
   RunInfo run;
   RunEnd end;
@@ -144,21 +182,26 @@ struct ReportModel {
     uint64_t due = 0, taken = 0, missed = 0;
   };
   std::optional<Ticks> ticks;
-  std::string scope;              // a sentence: which files are the project
+  std::string scope;                    // a sentence: which files are the project
+  std::vector<ReportLeftOut> left_out;  // by falling time, the rest of many last
   std::vector<ReportDrop> drops;  // samples of taken ticks that are not in the profile, most first
   std::vector<Diagnostic> diagnostics;
   ReportTotals totals;
   std::vector<ReportBucket> timeline;
   std::vector<ReportFile> files;          // by path
   std::vector<ReportFunction> functions;  // by file, line, name
+  CallGraph callers;                      // between them
   std::vector<HotLine> hot;               // most time first
   std::vector<ReportProcess> processes;
   std::vector<ReportThread> threads;
+  CallTree calls;
+  std::optional<ReportComparison> comparison;  // with another run; see compare
 };
 
 struct ModelOptions {
   size_t hot_lines = 50;
   size_t timeline_buckets = 600;  // at most
+  size_t cells = 1'000'000;       // of the call tree, at most; more make its buckets wider
   unsigned threads = 0;           // that index sources; 0: as many as there are CPUs
 };
 

@@ -8,24 +8,25 @@
 
 namespace linescope {
 
-Result<std::string> ReportHtml(const ReportModel& model, unsigned threads) {
+Result<std::string> ReportHtml(const ReportModel& model, const ReportOptions& options) {
   const std::string generator = model.run.linescope_version.empty()
                                     ? "LineScope"
                                     : "LineScope " + model.run.linescope_version;
-  const ReportChunks chunks = BuildChunks(model, threads);
+  const ReportChunks chunks = BuildChunks(model, options.threads);
   const std::string index = IndexJson(model, chunks, generator);
   return PageHtml({.model = model,
                    .chunks = chunks,
                    .index = index,
                    .generator = generator,
-                   .assets = BuiltInPage()});
+                   .assets = BuiltInPage(),
+                   .may_connect = options.ai});
 }
 
 Status WriteReport(ProfileReader& profile, const std::filesystem::path& out,
                    const ReportOptions& options) {
   LS_TRY(model, BuildModel(profile, {.threads = options.threads}));
   if (!options.title.empty()) model.run.title = options.title;
-  LS_TRY(html, ReportHtml(model, options.threads));
+  LS_TRY(html, ReportHtml(model, options));
   return WriteFileAtomically(out, html);
 }
 

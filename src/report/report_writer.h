@@ -10,8 +10,9 @@
 namespace linescope {
 
 struct ReportOptions {
-  std::string title;     // empty: the profile's own
-  unsigned threads = 0;  // that index and compress; 0: as many as there are CPUs
+  std::string title = {};  // empty: the profile's own
+  bool ai = true;          // can ask a model when its user wants that; else the file cannot connect
+  unsigned threads = 0;    // that index and compress; 0: as many as there are CPUs
 };
 
 // Writes the report of `profile` to `out`. Equal profiles and options give equal bytes. A regular
@@ -20,7 +21,7 @@ struct ReportOptions {
 Status WriteReport(ProfileReader& profile, const std::filesystem::path& out,
                    const ReportOptions& options = {});
 
-// The same as text, of a model that was built already.
-Result<std::string> ReportHtml(const ReportModel& model, unsigned threads = 0);
+// The same as text, of a model that was built already; its title is the model's.
+Result<std::string> ReportHtml(const ReportModel& model, const ReportOptions& options = {});
 
 }  // namespace linescope

@@ -12,6 +12,8 @@
 #include "base/unique_fd.h"
 #include "profile/model.h"
 #include "sampler/code_registry.h"
+#include "sampler/native_names.h"
+#include "sampler/native_stacks.h"
 #include "sampler/stack_trie.h"
 
 namespace linescope {
@@ -59,12 +61,15 @@ struct SampleTotals {
   int64_t sampled_ns = 0;     // time during which samples were due
   int64_t lateness_ns = 0;    // sum over the ticks taken
   uint64_t system_calls = 0;  // reads of the target's memory
+  NativeMergeCounts native;   // with --native
 };
 
 struct Batch {
   int64_t begin_ns = 0, end_ns = 0;  // CLOCK_MONOTONIC
   std::vector<CellCounter::Cell> cells;
-  std::vector<CodeInfo> codes;  // new ones; their ids follow those of the batch before
+  std::vector<CodeInfo> codes;               // new ones; their ids follow those of the batch before
+  std::vector<NativeModule> native_modules;  // new ones, as above
+  std::vector<NativeLocation> native_locations;  // likewise
   std::vector<StackTrie::Node> nodes;
   std::vector<ProcessNews> processes;
   std::vector<ThreadEvent> threads;

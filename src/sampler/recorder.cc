@@ -62,19 +62,12 @@ void Recorder::Apply(const PythonFound& python) {
   Process& process = processes_[python.process];
   process.info.python_version = python.version;
   writer_->SetProcess(process.id, process.info);
-  if (std::ranges::find(versions_, python.version) == versions_.end()) {
-    versions_.push_back(python.version);
-  }
   for (const std::string& warning : python.warnings) AddDiagnostic({"warning", warning});
-}
-
-size_t Recorder::python_count() const {
-  return static_cast<size_t>(std::ranges::count_if(
-      processes_, [](const Process& process) { return !process.info.python_version.empty(); }));
 }
 
 bool Recorder::InProject(const CodeInfo& code) {
   if (code.shim) return false;  // the interpreter's own, filed under no file
+  if (code.kind != FunctionKind::kPython) return false;
   const auto known = files_.find(code.file);
   if (known != files_.end()) return known->second;
   bool in_project = false;
@@ -99,19 +92,41 @@ FunctionId Recorder::FunctionOf(const CodeInfo& code) {
                                .name = code.name,
                                .qualified_name = code.qualified_name,
                                .first_line = code.first_line,
-                               .in_project = InProject(code)});
+                               .in_project = InProject(code),
+                               .kind = code.kind});
 }
 
-void Recorder::Apply(const Batch& batch) {
+// Where several functions were inlined into one another, a location is as many nodes; where it is
+// left out, none.
+StackId Recorder::StackOf(const StackTrie::Node& node) {
+  StackId stack = node.parent == kNoNode ? kNoStack : stacks_[node.parent];
+  if ((node.code & kNativeCode) == 0) {
+    return writer_->AddStack(
+        {.parent = stack, .function = functions_[node.code], .range = node.range});
+  }
+  for (const auto& [function, line] : native_[node.code & ~kNativeCode]) {
+    stack = writer_->AddStack({.parent = stack, .function = function, .range = {.line = line}});
+  }
+  return stack;
+}
+
+void Recorder::Apply(Batch& batch) {
   for (const ProcessNews& news : batch.processes) Apply(news);
   for (const PythonFound& python : batch.pythons) Apply(python);
   for (const CodeInfo& code : batch.codes) functions_.push_back(FunctionOf(code));
-  for (const StackTrie::Node& node : batch.nodes) {
-    stacks_.push_back(
-        writer_->AddStack({.parent = node.parent == kNoNode ? kNoStack : stacks_[node.parent],
-                           .function = functions_[node.code],
-                           .line = node.line}));
+  for (NativeModule& module : batch.native_modules) names_.Add(std::move(module));
+  for (const NativeLocation& location : batch.native_locations) {
+    auto& functions = native_.emplace_back();
+    for (const NativeFunction& function : names_.At(location)) {
+      functions.emplace_back(writer_->AddFunction({.file = function.file,
+                                                   .name = function.name,
+                                                   .qualified_name = function.name,
+                                                   .first_line = function.first_line,
+                                                   .kind = FunctionKind::kNative}),
+                             function.line);
+    }
   }
+  for (const StackTrie::Node& node : batch.nodes) stacks_.push_back(StackOf(node));
   for (const ThreadEvent& event : batch.threads) {
     switch (event.kind) {
       case ThreadEvent::Kind::kStarted:

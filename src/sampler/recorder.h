@@ -17,17 +17,10 @@ class Recorder {
   Recorder(ProfileWriter* writer, const SessionOptions* options, int64_t run_start_ns);
 
   // Adds everything in the batch; does not commit.
-  void Apply(const Batch& batch);
+  void Apply(Batch& batch);
+  void AddDiagnostic(const Diagnostic& diagnostic);
   // The first process has ended, at the latest by now. Its status, where the caller has it.
   void EndRoot(int64_t now_ns, std::optional<int> exit_code, std::optional<int> term_signal);
-
-  [[nodiscard]] const SampleTotals& totals() const { return totals_; }
-  [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-  void AddDiagnostic(const Diagnostic& diagnostic);
-  // Of all processes, each once, in order of appearance.
-  [[nodiscard]] const std::vector<std::string>& python_versions() const { return versions_; }
-  [[nodiscard]] size_t process_count() const { return processes_.size(); }
-  [[nodiscard]] size_t python_count() const;
 
  private:
   struct Process {
@@ -38,6 +31,7 @@ class Recorder {
   };
   void Apply(const ProcessNews& news);
   void Apply(const PythonFound& python);
+  StackId StackOf(const StackTrie::Node& node);
   FunctionId FunctionOf(const CodeInfo& code);
   bool InProject(const CodeInfo& code);
   [[nodiscard]] int64_t Since(int64_t at_ns) const {
@@ -47,12 +41,14 @@ class Recorder {
   ProfileWriter* writer_;
   const SessionOptions* options_;
   int64_t start_ns_;
-  std::vector<Process> processes_;  // by the sampler's number
-  size_t root_ = 0;                 // the program that the first process runs now
-  std::vector<std::string> versions_;
+  std::vector<Process> processes_;     // by the sampler's number
+  size_t root_ = 0;                    // the program that the first process runs now
   std::vector<FunctionId> functions_;  // by CodeId
-  std::vector<StackId> stacks_;        // by NodeId
-  std::vector<ThreadId> threads_;      // by the sampler's index
+  NativeNames names_;
+  // By the registry's number, outermost first; empty: left out.
+  std::vector<std::vector<std::pair<FunctionId, int32_t>>> native_;
+  std::vector<StackId> stacks_;    // by NodeId
+  std::vector<ThreadId> threads_;  // by the sampler's index
   std::unordered_map<std::string, bool> files_;
   std::vector<SampleCell> cells_;
   SampleTotals totals_;

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "native/unwinder.h"
 #include "process/launch.h"
 #include "process/procfs.h"
 #include "process/signals.h"
 #include "sampler/recorder.h"
+#include "sampler/run_summary.h"
 #include "sampler/sampler.h"
 
 namespace linescope {
@@ -54,8 +56,9 @@ class TargetProcess {
     return target;
   }
 
-  static std::expected<TargetProcess, LaunchError> Start(const std::vector<std::string>& command) {
-    auto launched = Launch({.argv = command, .program = {}, .environment = {}});
+  static std::expected<TargetProcess, LaunchError> Start(const SessionOptions& options) {
+    auto launched = Launch(
+        {.argv = options.command, .program = {}, .environment = {}, .streams = options.streams});
     if (!launched) return std::unexpected(launched.error());
     TargetProcess target;
     target.pid_ = launched->pid();
@@ -116,18 +119,31 @@ std::string SignalName(int signal) {
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-// "pinned", "free", or how the samples of running threads divide. Empty: there were none.
-std::string DescribeConsistency(const SessionOptions& options, const SampleTotals& totals) {
-  const uint64_t all = totals.exact + totals.free;
-  if (all == 0) return totals.samples == 0 ? "" : "idle";
-  // Standing still, for the one reason or the other.
-  const char* exact = options.consistency == Consistency::kStop   ? "stopped"
-                      : options.consistency == Consistency::kFree ? "still"
-                                                                  : "pinned";
-  const double share = 100.0 * static_cast<double>(totals.exact) / static_cast<double>(all);
-  if (share < 0.05) return "free";
-  if (share > 99.95) return exact;
-  return fmt::format("{} {:.1f} %, free {:.1f} %", exact, share, 100 - share);
+// How far the native stacks could be merged. None: without --native, or nothing was sampled.
+std::optional<Diagnostic> DescribeNative(const SampleTotals& totals) {
+  const NativeMergeCounts& native = totals.native;
+  const uint64_t failed = native.unread + native.cut + native.mismatch;
+  const uint64_t all = failed + native.merged;
+  if (all == 0) return std::nullopt;
+  auto share = [&](uint64_t part) {
+    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all));
+  };
+  std::string text = fmt::format("native frames: {} of the stacks complete", share(native.merged));
+  if (native.cut != 0) {
+    text += fmt::format(", {} known only in part, where code has no unwinding information",
+                        share(native.cut));
+  }
+  if (native.mismatch != 0) {
+    text += fmt::format(", {} without those between Python frames, where the two did not fit",
+                        share(native.mismatch));
+  }
+  if (native.unread != 0) {
+    text += fmt::format(", {} without any, where the registers could not be read",
+                        share(native.unread));
+  }
+  if (failed != 0) text += "; the Python frames are whole in all of them";
+  const bool many = failed * 20 > all;
+  return Diagnostic{many ? "warning" : "info", text};
 }
 
 class Run {
@@ -138,9 +154,11 @@ class Run {
  private:
   Status Prepare();
   void Loop();
+  void Wait(int64_t now_ns);
   void OnSignal(const SignalEvent& event, int64_t now_ns);
   void ForwardDue(int64_t now_ns);
-  void Store(bool last);
+  enum class Commit : uint8_t { kWhenDue, kNow, kWithTheEnd };
+  void Store(Commit commit);
   [[nodiscard]] int TimeoutMs(int64_t now_ns) const;
 
   struct Forward {
@@ -154,17 +172,20 @@ class Run {
   std::optional<PythonRuntime> runtime_;
   std::unique_ptr<SignalWatch> signals_;
   BatchQueue queue_;
-  std::unique_ptr<ProfileWriter> writer_;
-  std::unique_ptr<Recorder> recorder_;
+  RunSummary summary_;
+  std::unique_ptr<ProfileWriter> writer_;  // none: nothing is recorded
+  std::unique_ptr<Recorder> recorder_;     // of writer_
   std::unique_ptr<Sampler> sampler_;
   std::vector<Forward> forwards_;
   int64_t start_ns_ = 0, next_commit_ns_ = 0;
   std::optional<int64_t> until_ns_;
   bool stopped_by_user_ = false;
+  bool look_ = false;  // asked for
   Status store_ = {};
 };
 
 Status Run::Prepare() {
+  if (options_.native) LS_CHECK_OK(CheckUnwinding());
   if (options_.pid) {
     LS_TRY(target, TargetProcess::Attach(*options_.pid));
     target_.emplace(std::move(target));
@@ -172,14 +193,23 @@ Status Run::Prepare() {
     memory_ = std::move(memory);
     LS_TRY(runtime, FindWithPatience(target_->pid(), memory_.get()));
     runtime_ = runtime;
-    if (options_.consistency == Consistency::kStop) LS_CHECK_OK(Stopper::Check(target_->pid()));
+    if (options_.mode == Mode::kGil && runtime.table.free_threaded) {
+      return Fail(
+          ErrorCode::kUsage,
+          "process {} runs a free-threaded build of Python, which has no GIL that --mode gil "
+          "could count; use --mode cpu",
+          target_->pid());
+    }
+    if (options_.stops_threads()) LS_CHECK_OK(Stopper::Check(target_->pid()));
   }
   LS_TRY(signals, SignalWatch::Install());
   signals_ = std::move(signals);
-  LS_TRY(writer, ProfileWriter::Create(options_.profile_path, options_.run));
-  writer_ = std::move(writer);
+  if (!options_.profile_path.empty()) {
+    LS_TRY(writer, ProfileWriter::Create(options_.profile_path, options_.run));
+    writer_ = std::move(writer);
+  }
   if (!options_.pid) {
-    auto target = TargetProcess::Start(options_.command);
+    auto target = TargetProcess::Start(options_);
     if (!target) return std::unexpected(static_cast<const Error&>(target.error()));
     target_.emplace(std::move(*target));
     LS_TRY(memory, OpenRemoteMemory(target_->pid()));
@@ -196,9 +226,14 @@ int Run::TimeoutMs(int64_t now_ns) const {
 }
 
 void Run::OnSignal(const SignalEvent& event, int64_t now_ns) {
+  if (event.number == SIGUSR1) {
+    look_ = true;
+    return;
+  }
+  if (options_.observer != nullptr) options_.observer->OnSignal(event.number, event.from_terminal);
   if (!target_->launched()) {
-    // Attached: any of them means "enough".
-    stopped_by_user_ = true;
+    // Attached: any of those that end means "enough".
+    stopped_by_user_ |= event.number != SIGUSR2;
     return;
   }
   // The terminal has given it to the target, too.
@@ -214,11 +249,17 @@ void Run::ForwardDue(int64_t now_ns) {
   });
 }
 
-void Run::Store(bool last) {
-  const std::vector<Batch> batches = queue_.TakeAll();
-  for (const Batch& batch : batches) recorder_->Apply(batch);
+void Run::Store(Commit commit) {
+  std::vector<Batch> batches = queue_.TakeAll();
+  for (Batch& batch : batches) {
+    summary_.Apply(batch);
+    if (options_.observer != nullptr) options_.observer->OnBatch(batch);
+    if (recorder_) recorder_->Apply(batch);
+  }
+  if (!writer_) return;
   const int64_t now = MonotonicNs();
-  if (!last && now < next_commit_ns_) return;
+  const bool due = commit == Commit::kNow || (commit == Commit::kWhenDue && now >= next_commit_ns_);
+  if (!due && !look_) return;
   next_commit_ns_ = now + kCommitNs;
   Status committed = writer_->Commit();
   if (committed) {
@@ -227,6 +268,7 @@ void Run::Store(bool last) {
     // Kept in memory and tried again with the next batch.
     store_ = committed;
   }
+  if (std::exchange(look_, false) && options_.on_look) options_.on_look(target_->pid());
 }
 
 void Run::Loop() {
@@ -234,37 +276,56 @@ void Run::Loop() {
     const int64_t now = MonotonicNs();
     ForwardDue(now);
     if (target_->Ended() || stopped_by_user_ || (until_ns_ && now >= *until_ns_)) return;
-    pollfd events[3] = {
-        {queue_.fd(), POLLIN, 0}, {signals_->fd(), POLLIN, 0}, {target_->fd(), POLLIN, 0}};
-    const nfds_t count = target_->fd() >= 0 ? 3 : 2;
-    ::poll(events, count, TimeoutMs(now));
-    while (auto event = signals_->Take()) OnSignal(*event, MonotonicNs());
-    Store(false);
+    Wait(now);
+    Store(Commit::kWhenDue);
+    if (options_.observer != nullptr && !options_.observer->OnWake(MonotonicNs())) return;
     // Not while threads are stopped by us: it would take away the notices that the sampler waits
     // for.
-    if (target_->launched() && options_.consistency != Consistency::kStop) {
+    if (target_->launched() && !options_.stops_threads()) {
       target_->child().StopWithTarget();
     }
   }
 }
 
+// Until something happens, or something is due.
+void Run::Wait(int64_t now_ns) {
+  // Descriptors below 0 are ignored.
+  const int observer = options_.observer != nullptr ? options_.observer->fd() : -1;
+  pollfd events[4] = {{queue_.fd(), POLLIN, 0},
+                      {signals_->fd(), POLLIN, 0},
+                      {target_->fd(), POLLIN, 0},
+                      {observer, POLLIN, 0}};
+  ::poll(events, std::size(events), TimeoutMs(now_ns));
+  while (auto event = signals_->Take()) OnSignal(*event, MonotonicNs());
+}
+
 Result<SessionResult> Run::Go() {
   LS_CHECK_OK(Prepare());
   start_ns_ = MonotonicNs();
+  next_commit_ns_ = start_ns_ + kCommitNs;
   const auto delay_ns = std::llround(options_.delay_s * 1e9);
-  recorder_ = std::make_unique<Recorder>(writer_.get(), &options_, start_ns_);
+  if (writer_) recorder_ = std::make_unique<Recorder>(writer_.get(), &options_, start_ns_);
   Sampler::Options sampler_options{.pid = target_->pid(),
                                    .tree = {},
                                    .rate_hz = options_.rate_hz,
                                    .consistency = options_.consistency,
+                                   .switch_records = options_.switch_records,
+                                   .gc = options_.gc,
+                                   .gil = options_.mode == Mode::kGil,
+                                   .native = options_.native,
                                    .runtime = runtime_,
                                    .command = options_.run.command,
                                    .run_start_ns = start_ns_,
-                                   .start_ns = start_ns_ + delay_ns};
+                                   .start_ns = start_ns_ + delay_ns,
+                                   .tasks = options_.tasks,
+                                   .waiting_tasks = options_.mode == Mode::kWall};
   // Before the program begins, so that nothing is missed.
   if (options_.subprocesses) {
     RaiseDescriptorLimit();
-    sampler_options.tree.emplace(target_->pid());
+    // What is launched is held before its program as yet.
+    sampler_options.tree.emplace(target_->pid(), ProcessTree::Source::kEvents,
+                                 target_->launched() ? ProcessTree::Root::kHasNoChildren
+                                                     : ProcessTree::Root::kMayHaveChildren);
   }
   sampler_ = std::make_unique<Sampler>(std::move(sampler_options), std::move(memory_), &queue_);
   if (options_.duration_s) {
@@ -274,27 +335,35 @@ Result<SessionResult> Run::Go() {
     // The program begins here; until now the child has only waited.
     if (auto released = target_->child().Release(); !released) {
       Error error = released.error();
-      writer_.reset();
-      std::error_code ignored;
-      std::filesystem::remove(options_.profile_path, ignored);
+      if (writer_) {
+        writer_.reset();
+        std::error_code ignored;
+        std::filesystem::remove(options_.profile_path, ignored);
+      }
       return std::unexpected(std::move(error));
     }
   }
+  if (options_.observer != nullptr) options_.observer->OnStart(target_->pid(), start_ns_);
   sampler_->Start();
   Loop();
   sampler_->Join();
   const int64_t end_ns = MonotonicNs();
-  Store(true);
+  // After --duration there may be a long wait for the end.
+  const bool waits = target_->launched() && !target_->Ended();
+  Store(waits ? Commit::kNow : Commit::kWithTheEnd);
+  if (options_.observer != nullptr) options_.observer->OnSamplingEnd();
+  until_ns_.reset();
 
   SessionResult result;
   RunEnd& end = result.end;
   if (target_->launched()) {
     // After --duration the target goes on, unwatched, and we wait for it: its exit status is ours.
     for (;;) {
-      auto ended = target_->child().WaitForEnd(kPollMs);
+      auto ended = target_->child().WaitForEnd(0);
       if (!ended || *ended) break;
-      while (auto event = signals_->Take()) OnSignal(*event, MonotonicNs());
+      Wait(MonotonicNs());
       ForwardDue(MonotonicNs());
+      if (options_.observer != nullptr) options_.observer->OnWake(MonotonicNs());
       target_->child().StopWithTarget();
     }
     if (auto status = target_->child().Reap()) {
@@ -307,10 +376,10 @@ Result<SessionResult> Run::Go() {
       }
     }
   }
-  if (target_->launched() || target_->Ended()) {
+  if (recorder_ && (target_->launched() || target_->Ended())) {
     recorder_->EndRoot(end_ns, end.exit_code, end.term_signal);
   }
-  const SampleTotals& totals = recorder_->totals();
+  const SampleTotals& totals = summary_.totals();
   end.state = ProfileState::kComplete;
   end.elapsed_ns = end_ns - start_ns_;
   end.ticks_due = totals.ticks_due;
@@ -326,19 +395,39 @@ Result<SessionResult> Run::Go() {
     result.rate_reached_hz =
         static_cast<double>(totals.ticks_taken) * 1e9 / static_cast<double>(totals.sampled_ns);
   }
-  result.consistency_used = DescribeConsistency(options_, totals);
+  if (const auto note = DescribeNative(totals)) {
+    summary_.Add(*note);
+    if (recorder_) recorder_->AddDiagnostic(*note);
+  }
+  result.consistency_used = DescribeConsistency(
+      options_.stops_threads() ? Consistency::kStop : options_.consistency, totals);
   end.consistency_used = result.consistency_used;
   if (totals.sampled_ns > 0) end.rate_reached_hz = result.rate_reached_hz;
-  result.python_versions = recorder_->python_versions();
-  result.processes = recorder_->process_count();
-  result.python_processes = recorder_->python_count();
-  result.diagnostics = recorder_->diagnostics();
-  if (auto finished = writer_->Finish(end); !finished) store_ = finished;
+  result.python_versions = summary_.python_versions();
+  result.processes = summary_.process_count();
+  result.python_processes = summary_.python_count();
+  result.diagnostics = summary_.diagnostics();
+  if (writer_) {
+    if (auto finished = writer_->Finish(end); !finished) store_ = finished;
+  }
   result.store = store_;
   return result;
 }
 
 }  // namespace
+
+std::string DescribeConsistency(Consistency asked, const SampleTotals& totals) {
+  const uint64_t all = totals.exact + totals.free;
+  if (all == 0) return totals.samples == 0 ? "" : "idle";
+  // Standing still, for the one reason or the other.
+  const char* exact = asked == Consistency::kStop   ? "stopped"
+                      : asked == Consistency::kFree ? "still"
+                                                    : "pinned";
+  const double share = 100.0 * static_cast<double>(totals.exact) / static_cast<double>(all);
+  if (share < 0.05) return "free";
+  if (share > 99.95) return exact;
+  return fmt::format("{} {:.1f} %, free {:.1f} %", exact, share, 100 - share);
+}
 
 Result<SessionResult> RunSession(const SessionOptions& options) { return Run(options).Go(); }
 

@@ -12,8 +12,13 @@ size_t Mix(uint64_t a, uint64_t b) {
   return static_cast<size_t>(z * 0x94d049bb133111ebu >> 16);
 }
 
-size_t HashNode(NodeId parent, CodeId code, int32_t line) {
-  return Mix(uint64_t{parent} << 32 | code, static_cast<uint32_t>(line));
+size_t HashNode(const StackTrie::Node& node) {
+  const SourceRange& range = node.range;
+  const auto low =
+      static_cast<uint32_t>(range.column) << 16 ^ static_cast<uint32_t>(range.end_column);
+  const uint64_t place = uint64_t{static_cast<uint32_t>(range.line)} << 32 |
+                         (low ^ static_cast<uint32_t>(range.end_line - range.line) << 8);
+  return Mix(uint64_t{node.parent} << 32 | node.code, place);
 }
 
 size_t HashCell(uint32_t thread, NodeId node, ThreadState state) {
@@ -26,17 +31,18 @@ constexpr size_t kFirstSlots = 1024;
 
 StackTrie::StackTrie() : slots_(kFirstSlots, kNoNode), mask_(kFirstSlots - 1) {}
 
-NodeId StackTrie::Intern(NodeId parent, CodeId code, int32_t line) {
-  for (size_t slot = HashNode(parent, code, line) & mask_;; slot = (slot + 1) & mask_) {
+NodeId StackTrie::Intern(NodeId parent, CodeId code, const SourceRange& range) {
+  const Node wanted{parent, code, range};
+  const size_t hash = HashNode(wanted);
+  for (size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
     const NodeId id = slots_[slot];
     if (id == kNoNode) break;
-    const Node& node = nodes_[id];
-    if (node.parent == parent && node.code == code && node.line == line) return id;
+    if (nodes_[id] == wanted) return id;
   }
   if ((nodes_.size() + 1) * 2 > slots_.size()) Grow();
   const auto id = static_cast<NodeId>(nodes_.size());
-  nodes_.push_back({parent, code, line});
-  size_t slot = HashNode(parent, code, line) & mask_;
+  nodes_.push_back(wanted);
+  size_t slot = hash & mask_;
   while (slots_[slot] != kNoNode) slot = (slot + 1) & mask_;
   slots_[slot] = id;
   return id;
@@ -46,8 +52,7 @@ void StackTrie::Grow() {
   slots_.assign(slots_.size() * 2, kNoNode);
   mask_ = slots_.size() - 1;
   for (NodeId id = 0; id < nodes_.size(); ++id) {
-    const Node& node = nodes_[id];
-    size_t slot = HashNode(node.parent, node.code, node.line) & mask_;
+    size_t slot = HashNode(nodes_[id]) & mask_;
     while (slots_[slot] != kNoNode) slot = (slot + 1) & mask_;
     slots_[slot] = id;
   }

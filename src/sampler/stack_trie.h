@@ -1,15 +1,18 @@
 #pragma once
-// Distinct stacks as a tree of (parent, code, line), and the samples that fell on them since the
+// Distinct stacks as a tree of (parent, code, range), and the samples that fell on them since the
 // last flush.
 #include <cstdint>
 #include <vector>
 
+#include "base/source_range.h"
 #include "profile/model.h"
 #include "python/code_cache.h"
 
 namespace linescope {
 
 using NodeId = uint32_t;
+// Of a node, the bit that tells a native location (see NativeRegistry) from a code object.
+inline constexpr CodeId kNativeCode = CodeId{1} << 31;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 
 // Grows with the number of distinct stacks, not with the number of samples. One thread.
@@ -18,12 +21,13 @@ class StackTrie {
   struct Node {
     NodeId parent = kNoNode;
     CodeId code = 0;
-    int32_t line = 0;
+    SourceRange range;
+    bool operator==(const Node&) const = default;
   };
 
   StackTrie();
-  // The node of `code` at `line` called by `parent`; made when it is new. ~10 ns.
-  NodeId Intern(NodeId parent, CodeId code, int32_t line);
+  // The node of `code` at `range` called by `parent`; made when it is new. ~10 ns.
+  NodeId Intern(NodeId parent, CodeId code, const SourceRange& range);
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
 
  private:

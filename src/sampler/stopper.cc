@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <csignal>
 #include <optional>
+#include <thread>
 
 #include "base/clock.h"
+#include "process/procfs.h"
 
 namespace linescope {
 
@@ -46,6 +48,15 @@ std::optional<int> SeizeAndStop(int tid) {
   return std::nullopt;
 }
 
+// How many times as long as for others a stop waits for a thread that stops as soon as the machine
+// has a CPU for it.
+constexpr int kRunnablePatience = 10;
+
+bool IsRunnable(int tid) {
+  const Result<ProcStat> stat = ReadThreadStat(tid, tid);
+  return stat && stat->state == 'R';
+}
+
 }  // namespace
 
 bool Stopper::Stop(int tid) {
@@ -72,7 +83,8 @@ Status Stopper::StopAll(std::span<const int> tids, int64_t timeout_ns) {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  const int64_t until = MonotonicNs() + timeout_ns;
+  const int64_t begin = MonotonicNs();
+  int64_t until = begin + timeout_ns;
   for (;;) {
     std::erase_if(pending, [&](int tid) {
       siginfo_t info{};
@@ -83,8 +95,14 @@ Status Stopper::StopAll(std::span<const int> tids, int64_t timeout_ns) {
       stopped_.push_back({tid, SignalOf(info)});
       return true;
     });
-    const int64_t left = until - MonotonicNs();
-    if (pending.empty() || left <= 0) return {};
+    if (pending.empty()) return {};
+    int64_t left = until - MonotonicNs();
+    if (left <= 0 && until < begin + kRunnablePatience * timeout_ns &&
+        std::ranges::any_of(pending, IsRunnable)) {
+      until += timeout_ns;
+      left = timeout_ns;
+    }
+    if (left <= 0) return {};
     const timespec wait{left / 1'000'000'000, left % 1'000'000'000};
     ::sigtimedwait(&child, nullptr, &wait);
   }
@@ -102,16 +120,18 @@ void Stopper::ContinueAll() {
 }
 
 Status Stopper::Check(int tid) {
-  errno = 0;
-  const std::optional<int> signal = SeizeAndStop(tid);
-  if (!signal) {
-    const int error = errno;
+  // Without a stop, which would wake a thread that sleeps: what a thread of ours has seized is let
+  // go when that ends.
+  int error = 0;
+  std::thread([&] {
+    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) error = errno;
+  }).join();
+  if (error != 0) {
     return Fail(
         error == ESRCH ? ErrorCode::kGone : ErrorCode::kDenied,
-        "process {} cannot be stopped (ptrace: {}); use --consistency auto, which needs no stop",
+        "process {} cannot be stopped (ptrace: {}), which --native and --consistency stop need",
         tid, ErrnoText(error));
   }
-  ::ptrace(PTRACE_DETACH, tid, nullptr, static_cast<long>(*signal));
   return {};
 }
 

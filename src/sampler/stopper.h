@@ -17,9 +17,10 @@ class Stopper {
   // Stops the thread; false when it ended or cannot be seized.
   bool Stop(int tid);
   // Stops several threads at once, for one look at all of them. A thread that the kernel does not
-  // let stop (uninterruptible sleep) is given up after `timeout_ns`; what is asked of it then ends
-  // with the calling thread, which should do so soon. SIGCHLD, whose arrival is waited for, must be
-  // blocked in all threads of this process. Fails when none could be seized; says why.
+  // let stop (uninterruptible sleep) is given up after `timeout_ns`, one that waits for a CPU after
+  // ten times that; what is asked of it then ends with the calling thread, which should do so soon.
+  // SIGCHLD, whose arrival is waited for, must be blocked in all threads of this process. Fails
+  // when none could be seized; says why.
   Status StopAll(std::span<const int> tids, int64_t timeout_ns);
   [[nodiscard]] bool IsStopped(int tid) const;
   // Lets all stopped threads go on.

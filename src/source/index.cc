@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "source/index_builder.h"
+#include "source/symbol_builder.h"
 #include "source/syntax.h"
 
 namespace linescope {
@@ -18,6 +19,7 @@ SourceIndex IndexPython(const SourceText& source) {
   const TSNode root = ts_tree_root_node(tree.get());
   index.has_errors = ts_node_has_error(root);
   IndexBuilder(source, index).Walk(root);
+  index.symbols = SymbolBuilder(source, index).Build(root);
   index.by_first_line.resize(index.definitions.size());
   std::iota(index.by_first_line.begin(), index.by_first_line.end(), 0U);
   std::ranges::stable_sort(index.by_first_line, {},

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "source/symbols.h"
 #include "source/text.h"
 
 namespace linescope {
@@ -67,6 +68,7 @@ struct SourceIndex {
   std::vector<LineRange> statements;    // sorted, disjoint; see StatementAt
   std::vector<Token> tokens;            // sorted by line and column, never overlapping
   std::vector<uint32_t> by_first_line;  // indexes of `definitions`, sorted by first_line
+  Symbols symbols;                      // for ResolveLinks
   bool has_errors = false;  // the source has syntax errors, or syntax that the parser does not know
   bool complete =
       true;  // false: the parser gave up, the index is empty; the text can still be shown

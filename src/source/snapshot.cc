@@ -37,12 +37,18 @@ std::string ArchiveOf(const TargetFiles& files, const std::string& path) {
   return {};
 }
 
-std::string MissingNote(const TargetFiles& files, const std::string& path,
-                        const std::string& error) {
+// The file, or the member of an archive, that code was loaded from.
+Result<FileContents> ReadSource(const TargetFiles& files, const std::string& path,
+                                uint64_t size_limit) {
+  Result<FileContents> contents = files.Read(path, size_limit);
+  if (contents) return contents;
+  const std::string archive = ArchiveOf(files, path);
+  if (archive.empty()) return contents;
+  return files.ReadMember(archive, path.substr(archive.size() + 1), size_limit);
+}
+
+std::string MissingNote(const std::string& path, const std::string& error) {
   if (path.find("/ipykernel_") != path.npos) return "a notebook cell; its text is in the notebook";
-  if (const std::string archive = ArchiveOf(files, path); !archive.empty()) {
-    return fmt::format("inside the archive {}, which is not read", archive);
-  }
   return error;
 }
 
@@ -90,9 +96,9 @@ SourceSnapshot TakeSnapshot(const SnapshotRequest& request) {
   std::string folder = request.working_directory;
   if (folder.empty() && !request.file.starts_with('/')) folder = files.WorkingDirectory();
   const std::string path = AbsolutePath(request.file, folder);
-  Result<FileContents> contents = files.Read(path, request.size_limit);
+  Result<FileContents> contents = ReadSource(files, path, request.size_limit);
   if (!contents) {
-    snapshot.note = MissingNote(files, path, contents.error().what);
+    snapshot.note = MissingNote(path, contents.error().what);
     return snapshot;
   }
   snapshot.resolved_path = path;

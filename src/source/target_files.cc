@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "source/archive.h"
 
 namespace linescope {
 namespace {
@@ -52,6 +53,16 @@ std::string ReadLink(const std::string& link) {
   return target;
 }
 
+// Links of /proc are as seen from our own root: cuts the target's root off where that is below
+// ours.
+std::string CutRoot(int pid, std::string path) {
+  if (pid <= 0) return path;
+  const std::string root = ReadLink(fmt::format("/proc/{}/root", pid));
+  if (root.size() <= 1 || !IsUnder(path, root)) return path;
+  path.erase(0, root.size());
+  return path.empty() ? "/" : path;
+}
+
 int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
@@ -80,6 +91,31 @@ Result<std::string> ReadAll(int fd, const std::string& path, uint64_t limit) {
   }
 }
 
+// What `read(fd, stat)` makes of a regular file that does not change meanwhile.
+template <class Read>
+Result<FileContents> ReadStable(int pid, const std::string& path, Read read) {
+  const UniqueFd file = OpenAs(pid, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!file) {
+    return Fail(ErrorCode::kIo, "cannot open {}: {}", path, ErrnoText());
+  }
+  struct stat before = {}, after = {};
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    if (fstat(file.get(), &before) != 0) {
+      return Fail(ErrorCode::kIo, "cannot read {}: {}", path, ErrnoText());
+    }
+    if (!S_ISREG(before.st_mode)) {
+      return Fail(ErrorCode::kIo, "{} is {}", path,
+                  S_ISDIR(before.st_mode) ? "a folder" : "no regular file");
+    }
+    LS_TRY(bytes, read(file.get(), before));
+    if (fstat(file.get(), &after) == 0 && SameVersion(before, after)) {
+      return FileContents{std::move(bytes),
+                          std::max(Nanoseconds(after.st_mtim), Nanoseconds(after.st_ctim))};
+    }
+  }
+  return Fail(ErrorCode::kIo, "{} is being written", path);
+}
+
 }  // namespace
 
 std::string TargetFiles::WorkingDirectory() const {
@@ -88,7 +124,7 @@ std::string TargetFiles::WorkingDirectory() const {
   // The kernel's mark for a folder that was removed.
   constexpr std::string_view kDeleted = " (deleted)";
   if (folder.ends_with(kDeleted)) folder.resize(folder.size() - kDeleted.size());
-  return folder;
+  return CutRoot(pid_, std::move(folder));
 }
 
 bool TargetFiles::Exists(const std::string& path) const {
@@ -103,39 +139,27 @@ std::string TargetFiles::Canonical(const std::string& path) const {
   const UniqueFd file = OpenAs(pid_, path, O_PATH);
   if (!file) return path;
   std::string real = ReadLink(fmt::format("/proc/self/fd/{}", file.get()));
-  // The link is as seen from our own root: cut the target's root where that is below ours.
-  if (pid_ > 0) {
-    const std::string root = ReadLink(fmt::format("/proc/{}/root", pid_));
-    if (root.size() > 1 && IsUnder(real, root)) real.erase(0, root.size());
-  }
+  real = CutRoot(pid_, std::move(real));
   return real.starts_with('/') ? real : path;
 }
 
 Result<FileContents> TargetFiles::Read(const std::string& path, uint64_t size_limit) const {
-  const UniqueFd file = OpenAs(pid_, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!file) {
-    return Fail(ErrorCode::kIo, "cannot open {}: {}", path, ErrnoText());
-  }
-  struct stat before = {}, after = {};
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    if (fstat(file.get(), &before) != 0) {
-      return Fail(ErrorCode::kIo, "cannot read {}: {}", path, ErrnoText());
-    }
-    if (!S_ISREG(before.st_mode)) {
-      return Fail(ErrorCode::kIo, "{} is {}", path,
-                  S_ISDIR(before.st_mode) ? "a folder" : "no regular file");
-    }
-    if (static_cast<uint64_t>(before.st_size) > size_limit) {
+  return ReadStable(pid_, path, [&](int fd, const struct stat& info) -> Result<std::string> {
+    if (static_cast<uint64_t>(info.st_size) > size_limit) {
       return Fail(ErrorCode::kIo, "{} has {} bytes; files of more than {} are not stored", path,
-                  before.st_size, size_limit);
+                  info.st_size, size_limit);
     }
-    LS_TRY(bytes, ReadAll(file.get(), path, size_limit));
-    if (fstat(file.get(), &after) == 0 && SameVersion(before, after)) {
-      return FileContents{std::move(bytes),
-                          std::max(Nanoseconds(after.st_mtim), Nanoseconds(after.st_ctim))};
-    }
-  }
-  return Fail(ErrorCode::kIo, "{} is being written", path);
+    return ReadAll(fd, path, size_limit);
+  });
+}
+
+Result<FileContents> TargetFiles::ReadMember(const std::string& archive, const std::string& name,
+                                             uint64_t size_limit) const {
+  return ReadStable(pid_, archive, [&](int fd, const struct stat&) -> Result<std::string> {
+    auto bytes = ReadArchiveMember(ArchiveFile(fd), name, size_limit);
+    if (bytes) return bytes;
+    return Fail(ErrorCode::kIo, "cannot read {} as an archive: {}", archive, bytes.error().what);
+  });
 }
 
 std::string AbsolutePath(std::string_view path, std::string_view working_directory) {

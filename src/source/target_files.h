@@ -31,6 +31,9 @@ class TargetFiles {
   // target's root. A file that changes while it is read is read again. Fails with kIo; pipes and
   // devices are refused, never waited for.
   Result<FileContents> Read(const std::string& path, uint64_t size_limit) const;
+  // Reads the member `name` of a zip archive; its times are the archive's. Same limits and errors.
+  Result<FileContents> ReadMember(const std::string& archive, const std::string& name,
+                                  uint64_t size_limit) const;
 
  private:
   int pid_;

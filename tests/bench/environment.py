@@ -4,6 +4,7 @@ LINESCOPE names the binary (default: build/release/bin/linescope, else the one o
 and austin. Without PEERS_BIN they are installed by pip into a virtual environment under build/; a peer that
 cannot be had is skipped by name.
 """
+import contextlib
 import os
 import pathlib
 import shutil
@@ -66,6 +67,26 @@ def compiled(source):
         KEPT.mkdir(parents=True, exist_ok=True)
         subprocess.run([compiler, "-O2", "-o", str(binary), str(source)], check=True)
     return binary
+
+
+def has_module(python, name):
+    code = ("from importlib.util import find_spec; import sys; name = sys.argv[1]\n"
+            "sys.exit(not find_spec(name.partition('.')[0]) or not find_spec(name))")
+    return subprocess.run([python, "-c", code, name], capture_output=True, check=False).returncode == 0
+
+
+@contextlib.contextmanager
+def busy_core(core):
+    """Somebody else works on that core meanwhile; None: nobody does."""
+    if core is None:
+        yield
+        return
+    hog = subprocess.Popen(pinned(core) + [sys.executable, "-c", "while True: pass"], stdin=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        hog.kill()
+        hog.wait()
 
 
 def pinned(core):

@@ -2,6 +2,7 @@
 import bisect
 import collections
 import math
+import os
 import random
 import statistics
 import subprocess
@@ -15,7 +16,7 @@ def each(options, consistencies):
     """(python, profiler) for what was asked; a profiler that fails is named and passed over by its user."""
     for python in options.python:
         print("Python %s" % environment.version_of(python))
-        for profiler in targets.profilers(consistencies):
+        for profiler in targets.profilers(consistencies, python):
             if not options.only or profiler.name in options.only:
                 yield python, profiler
 
@@ -47,14 +48,14 @@ def floor_us(target, seconds):
 def rate(options):
     """CPU per sample, from the difference of a long and a short attach, so that start and end cancel out."""
     for python in options.python:
-        for depth, asked in ((20, 1_000_000), (100, 1_000_000), (20, 1000)):
+        for depth, asked in ((20, 1_000_000), (100, 1_000_000), (1000, 1_000_000), (20, 100_000), (20, 1000)):
             print("rate: Python %s, %d frames, %d Hz asked" % (environment.version_of(python), depth, asked))
             with targets.Target(python, "depth.py", depth) as target, environment.scratch() as folder:
                 floor = floor_us(target, options.seconds / 4)
                 if floor:
                     row("floor", "%.2f us: one process_vm_readv of %d bytes" % (floor, target.facts["stack_bytes"]))
                 ours = None
-                for profiler in targets.profilers(("free",) if asked > 10_000 else ("auto",)):
+                for profiler in targets.profilers(("free",) if asked > 10_000 else ("auto",), python):
                     if options.only and profiler.name not in options.only:
                         continue
 
@@ -139,20 +140,25 @@ def impossible_in_tree(facts):
 
 
 def rootless(frames):
-    return not any(f.name == "main" for f in frames)
+    return not any(f.name in ("main", "work") for f in frames)
 
 
 def torn(options):
-    workloads = (("chains.py", (), lambda facts: impossible_in_chains),
-                 ("tree.py", ("slow",), impossible_in_tree),
-                 ("tree.py", ("medium",), impossible_in_tree),
-                 ("tree.py", ("fast",), impossible_in_tree))
-    for workload, arguments, make_check in workloads:
-        print("torn: %s at 10000 Hz, stacks that cannot be" % " ".join((workload, *arguments)))
+    chains = lambda facts: impossible_in_chains  # noqa: E731
+    workloads = (("chains.py", (), chains, False),
+                 ("chains.py", ("4",), chains, False),
+                 ("chains.py", (), chains, True),
+                 ("tree.py", ("slow",), impossible_in_tree, False),
+                 ("tree.py", ("medium",), impossible_in_tree, False),
+                 ("tree.py", ("fast",), impossible_in_tree, False))
+    for workload, arguments, make_check, crowded in workloads:
+        print("torn: %s at 10000 Hz%s, stacks that cannot be" % (
+            " ".join((workload, *arguments)), ", at nice 19 on a busy core" if crowded else ""))
         for python, profiler in each(options, ("pinned", "free")):
             try:
-                with targets.Target(python, workload, *arguments) as target, environment.scratch() as folder:
-                    cost = profiler.attach(target.pid, 10_000, options.seconds, folder)
+                with targets.Target(python, workload, *arguments) as target, environment.scratch() as folder, \
+                        environment.busy_core(1 if crowded else None):
+                    cost = profiler.attach(target.pid, 10_000, options.seconds, folder, ("nice", "-n", "19") if crowded else ())
                     impossible = make_check(target.facts)
                     total = wrong = cut = 0
                     for frames, weight in profiler.read(cost.output):
@@ -164,6 +170,49 @@ def torn(options):
                 continue
             row(profiler.name, "%8.4f %% impossible, %7.4f %% without a root, %6.3f %% dropped, %d stacks" % (
                 100 * wrong / total, 100 * cut / total, 100 * cost.dropped / (cost.dropped + cost.samples), total))
+
+
+# modes ------------------------------------------------------------------------------------------------------------------
+
+def shares(profile, key):
+    """Shares of the time by the innermost frame."""
+    counted = collections.Counter()
+    for frames, weight in profile:
+        if frames:
+            counted[key(frames[-1])] += weight
+    total = sum(counted.values())
+    return {k: n / total for k, n in counted.items()}
+
+
+def modes(options):
+    """Reading a target that runs, against stopping it for every sample, in the same process and in turns."""
+    keys = {"function": lambda f: (os.path.basename(f.file), f.name), "line": lambda f: (os.path.basename(f.file), *f[1:])}
+    for work in ("small", "application"):
+        print("modes: mixture.py %s at 2000 Hz; the part of the time that is elsewhere than with the target stopped" % work)
+        for python in options.python:
+            print("Python %s" % environment.version_of(python))
+            ours = {p.name: p for p in targets.profilers(("stop", "pinned", "free"), python)}
+            reference = ours["linescope-stop"]
+            names = [n for n in ours if n != reference.name and (not options.only or n in options.only)]
+            seen = collections.defaultdict(list)
+            try:
+                with targets.Target(python, "mixture.py", work) as target, environment.scratch() as folder:
+                    for turn in range(2 * options.repeat):
+                        for profiler in [reference] + ([ours[n] for n in names] if turn % 2 else []):
+                            cost = profiler.attach(target.pid, 2000, options.seconds, folder)
+                            seen[profiler.name].append(list(profiler.read(cost.output)))
+            except RuntimeError as error:
+                row(names[0], "failed: %s" % error)
+                continue
+            # Half of the stopped runs against the other half is what chance and the program's own changes do.
+            half = [sum(seen[reference.name][i::2], []) for i in (0, 1)]
+            row("chance", ", ".join("%5.2f %% by %s" % (100 * difference(shares(half[0], key), shares(half[1], key)), what)
+                                    for what, key in keys.items()))
+            stopped = half[0] + half[1]
+            for name in names:
+                everything = sum(seen[name], [])
+                row(name, ", ".join("%5.2f %% by %s" % (100 * difference(shares(everything, key), shares(stopped, key)), what)
+                                    for what, key in keys.items()))
 
 
 # period -----------------------------------------------------------------------------------------------------------------

@@ -44,3 +44,11 @@ def read_austin(path):
         for line in f:
             if line.startswith("P"):
                 yield [_colons(part) for part in line.rpartition(" ")[0].split(";")[2:]], 1
+
+
+def read_tachyon(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for body, count in _weighted_lines(f):
+            parts = (part for part in body.split(";") if not part.startswith("tid:"))
+            # What is no code, such as <GC>, has neither file nor line.
+            yield [_colons(part) for part in parts if part.count(":") > 1], count

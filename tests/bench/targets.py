@@ -49,12 +49,12 @@ class Profiler:
         self.name = name
         self._command, self.read, self._counts, self._stop_after = command, read, counts, stop_after
 
-    def attach(self, pid, rate, seconds, folder):
-        """Raises RuntimeError, with what the profiler said, when it has no samples to show."""
+    def attach(self, pid, rate, seconds, folder, under=()):
+        """`under`: a command that runs it. Raises RuntimeError, with what the profiler said, when it has no samples to show."""
         output = os.path.join(folder, "%s.out" % self.name)
         if os.path.exists(output):
             os.unlink(output)
-        command = environment.pinned(1) + self._command(pid, rate, seconds, output)
+        command = environment.pinned(1) + list(under) + self._command(pid, rate, seconds, output)
         with open(output + ".log", "w+", encoding="utf-8", errors="replace") as log:
             begin = time.monotonic()
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -104,8 +104,15 @@ def _austin(program):
     return command
 
 
-def profilers(consistencies=("auto",)):
-    """LineScope in these modes, then every peer that can be had."""
+def _tachyon(python):
+    def command(pid, rate, seconds, output):
+        return [python, "-m", "profiling.sampling", "attach", "-a", "-r", str(rate), "-d", str(max(1, round(seconds))), "--collapsed",
+                "-o", output, str(pid)]
+    return command
+
+
+def profilers(consistencies=("auto",), python=None):
+    """LineScope in these modes, then every peer that can be had. `python`: the target's, which from 3.15 on brings one itself."""
     ours = _numbers(r"samples: ([\d,]+)", r"dropped: ([\d,]+)")
     found = [Profiler("linescope-" + c, _linescope(c), stacks.read_linescope, ours) for c in consistencies]
     folder = environment.peers_folder()
@@ -119,4 +126,7 @@ def profilers(consistencies=("auto",)):
         found.append(Profiler("austin", _austin(str(folder / "austin")), stacks.read_austin, _austin_counts))
     else:
         environment.note("bench: austin is missing and left out")
+    if python and environment.has_module(python, "profiling.sampling"):
+        # It tells its errors as a share, which torn shows by itself; what it missed is no error.
+        found.append(Profiler("tachyon", _tachyon(python), stacks.read_tachyon, _numbers(r"Captured ([\d,]+) samples", r"(?!)")))
     return found

@@ -22,6 +22,12 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINESCOPE = os.environ.get("LINESCOPE", str(ROOT / "build" / "release" / "bin" / "linescope"))
 VERSIONS = tuple("3.%d" % minor for minor in range(8, 16))
+# Builds of their own kind, as tools/pythons names them: t is free-threaded, d a debug build.
+BUILDS = ("3.9d", "3.11d", "3.13d", "3.13t", "3.14d", "3.14t", "3.15d", "3.15t")
+TELL_VERSION = """
+import sys, sysconfig
+print("%d.%d" % sys.version_info[:2] + "t" * bool(sysconfig.get_config_var("Py_GIL_DISABLED")) + "d" * hasattr(sys, "gettotalrefcount"))
+"""
 MADE = ROOT / "build" / "pythons"
 TIMEOUT_S = 120
 
@@ -38,7 +44,7 @@ def _candidates():
     for folder in os.environ.get("PATH", "").split(":"):
         if folder.endswith("/shims"):
             continue
-        for version in VERSIONS:
+        for version in VERSIONS + BUILDS:
             yield os.path.join(folder, "python" + version)
         yield os.path.join(folder, "python3")
 
@@ -51,39 +57,48 @@ def _find_interpreters():
             continue
         seen.add(real)
         try:
-            done = subprocess.run([real, "-S", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True,
-                                  text=True, timeout=30, stdin=subprocess.DEVNULL, check=False)
+            done = subprocess.run([real, "-S", "-c", TELL_VERSION], capture_output=True, text=True, timeout=30,
+                                  stdin=subprocess.DEVNULL, check=False)
         except OSError:
             continue
-        if done.stdout.strip() in VERSIONS:
+        if done.stdout.strip() in VERSIONS + BUILDS:
             found.append((done.stdout.strip(), real))
     return found
 
 
-INTERPRETERS = _find_interpreters()
+_FOUND = _find_interpreters()
+INTERPRETERS = [(version, path) for version, path in _FOUND if version in VERSIONS]
 # For tests of no particular version: one of which everything can be read.
 PYTHON = next((path for wanted in ("3.12", "3.11", "3.13", None) for version, path in INTERPRETERS if wanted in (version, None)),
               sys.executable)
 
 
 def version_of(python):
-    """(3, 12) of one of INTERPRETERS."""
-    return next(tuple(map(int, version.split("."))) for version, path in INTERPRETERS if path == python)
+    """(3, 12) of one of the interpreters found."""
+    return next(tuple(map(int, version.rstrip("td").split("."))) for version, path in _FOUND if path == python)
 
 
 def each_interpreter(method, versions=VERSIONS):
     """Runs a test method once for every interpreter found, and skips by name the versions that are missing."""
     def run(self):
         for version in versions:
-            if not any(v == version for v, _ in INTERPRETERS):
+            if not any(v == version for v, _ in _FOUND):
                 with self.subTest(python=version):
                     self.skipTest("no Python %s on this machine" % version)
-        for version, path in INTERPRETERS:
+        for version, path in _FOUND:
             if version in versions:
                 with self.subTest(python=version, path=path):
                     method(self, path)
     run.__name__, run.__doc__ = method.__name__, method.__doc__
     return run
+
+
+def each_of(*versions):
+    """each_interpreter for some versions, or builds of their own kind."""
+    return lambda method: each_interpreter(method, versions)
+
+
+each_build = each_of(*VERSIONS, *BUILDS)
 
 
 def alive(pid):

@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from support import LINESCOPE, PYTHON, VERSIONS, Case, alive, each_interpreter, wait_until
+from support import LINESCOPE, PYTHON, Case, alive, each_interpreter, wait_until
 
 WAITING = """
 import sys, time
@@ -44,15 +44,6 @@ print("ready", flush=True)
 while True:
     time.sleep(1000)
 """
-
-
-def each_interpreter_with_thread_ids(method):
-    """Before 3.11 the id is in the C library's own structure, which goes before the thread's state does."""
-    return each_interpreter(method, [version for version in VERSIONS if version not in ("3.8", "3.9", "3.10")])
-
-
-def each_interpreter_with_variables(method):
-    return each_interpreter(method, ("3.11", "3.12", "3.13"))
 
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -107,6 +98,24 @@ class Text(DumpCase):
             self.assertEqual(frames, [["leaf", "target.py:5", "time.sleep(seconds)", "# here"], ["middle", "target.py:8", "leaf("],
                                       ["<module>", "target.py:11", "middle(1000)"]])
             self.assertUndisturbed(target.pid)
+
+    def test_libunwind_is_loaded_for_native_frames_only(self):
+        target = self.asleep(WAITING)
+        loads = {**os.environ, "LD_DEBUG": "files"}
+        for options, loaded in (([], False), (["--native"], True)):
+            done = self.linescope("dump", "--pid", target.pid, *options, env=loads)
+            self.assertEqual(done.status, 0, done.stderr)
+            self.assertEqual("libunwind" in done.stderr, loaded, done.stderr)
+        # What is found under its name is not it.
+        (self.folder / "libunwind-x86_64.so.8").write_text("")
+        without = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
+        done = self.linescope("dump", "--pid", target.pid, "--native", env=without)
+        self.assertEqual(done.status, 197)
+        self.assertRegex(done.stderr, "^linescope: error: native frames need libunwind: .*libunwind-x86_64.so.8")
+        done = self.linescope("run", "--native", "--display", "none", self.program("print('never')"), env=without)
+        self.assertEqual((done.status, done.stdout), (197, ""))
+        self.assertEqual(self.linescope("dump", "--pid", target.pid, env=without).status, 0)
+        self.assertIn("--native is not available", self.linescope("doctor", env=without).stdout)
 
     def test_no_colours_in_a_file(self):
         target = self.asleep(WAITING)
@@ -194,7 +203,7 @@ class Json(DumpCase):
         stacks = {t["name"]: t["stack"] for t in dump["threads"]}
         self.assertEqual((stacks["spinner"], stacks["napper"]), ("running", "exact"))
 
-    @each_interpreter_with_variables
+    @each_interpreter
     def test_a_recursion_is_never_torn(self, python):
         """Every dump shows a stack that existed: the depth is what the leaf's own variable says."""
         target = self.target("""
@@ -266,9 +275,9 @@ class Json(DumpCase):
         self.assertEqual(([v["name"] for v in frame["locals"]], frame["locals_left_out"]), (names[:100], 50))
         self.assertIn("… 50 more variables", self.dump(target.pid, "--locals").stdout)
 
-    @each_interpreter_with_variables
+    @each_interpreter
     def test_a_comprehension_of_a_module(self, python):
-        target = self.target("""
+        target = self.asleep("""
             import time
             total = 5
             print("ready", flush=True)
@@ -398,7 +407,7 @@ class Undisturbed(DumpCase):
         target.send_signal(signal.SIGCONT)
         self.assertUndisturbed(target.pid)
 
-    @each_interpreter_with_thread_ids
+    @each_interpreter
     def test_threads_that_come_and_go(self, python):
         target = self.target("""
             import threading, time

@@ -4,10 +4,11 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import time
 import unittest
 
-from support import PYTHON, SPIN, Case, each_interpreter, version_of
+from support import PYTHON, SPIN, Case, each_build, each_interpreter, each_of, version_of
 
 
 def shares(stacks, pick):
@@ -73,7 +74,7 @@ class Shares(Case):
     def test_period_free(self, python):
         self.check_periodic(python, "--consistency", "free")
 
-    @each_interpreter
+    @each_build
     def test_lines_of_one_statement(self, python):
         """The line is the one that executes, also inside a call that spans several."""
         self.sample(python, """
@@ -169,15 +170,15 @@ class Stacks(Case):
         (self.folder / "tree.py").write_text("\n".join(lines) + "\n")
         return at
 
-    def impossible(self, at):
+    def impossible(self, at, root="<module>"):
         bad = total = 0
         for frames, count in self.stacks():
             frames = [f for f in frames if f[0] == "tree.py"]
             total += count
-            wrong = bool(frames) and frames[0][1] != "<module>"
+            wrong = bool(frames) and frames[0][1] not in ("<module>", root)
             for (_, caller, line), (_, callee, _) in zip(frames, frames[1:]):
                 if callee == "f":
-                    wrong |= caller != "<module>"
+                    wrong |= caller != root
                 else:
                     parent = callee[1:-1]
                     wrong |= caller != "f" + parent or line != at[parent] + 1 + "abcdefgh".index(callee[-1])
@@ -200,16 +201,16 @@ class Stacks(Case):
     def test_nothing_impossible_when_stopped(self, python):
         self.check_tree(python, self.FAST, "stop", 200, 0)
 
-    @each_interpreter
+    @each_build
     def test_nearly_nothing_impossible_when_pinned(self, python):
         """Samples during which the program was moved to another CPU are taken as free ones; the closing block says how many."""
         self.check_tree(python, self.FAST, "pinned", 1000, 0.004)
 
-    @each_interpreter
+    @each_build
     def test_little_is_impossible_when_free(self, python):
         self.check_tree(python, self.MEDIUM, "free", 2000, 0.02)
 
-    @each_interpreter
+    @each_build
     def test_depth_is_exact(self, python):
         """Deeper than any fixed limit, across many chunks of the interpreter's stack."""
         script = self.program("""
@@ -225,7 +226,7 @@ class Stacks(Case):
         deep = [len([f for f in frames if f[1] == "down"]) for frames, count in self.stacks() if count > 20]
         self.assertEqual(set(deep), {5001})
 
-    @each_interpreter
+    @each_build
     def test_generators_coroutines_and_callbacks(self, python):
         script = self.program("""
             import asyncio, time
@@ -264,6 +265,69 @@ class Stacks(Case):
         total = sum(chains.values())
         for chain in (("loop", "outer", "inner"), ("top", "middle", "leaf"), ("order", "key")):
             self.assertAlmostEqual(chains.get(chain, 0) / total, 1 / 3, delta=0.06, msg=str(chains))
+
+    @each_build
+    def test_only_frames_that_the_program_has(self, python):
+        """The interpreter's own frames, at each entry from C and below each inlined Class(), are shown nowhere and cut nothing."""
+        script = self.program("""
+            import functools, time
+            def spin(s):
+                end = time.perf_counter() + s
+                while time.perf_counter() < end: pass
+                return 1
+            class Made:
+                def __init__(self, s): self.n = spin(s)
+                @property
+                def value(self): return spin(0.01)
+                def __getitem__(self, s): return spin(s)
+                def __lt__(self, other): return spin(0.01) > 1
+                def __del__(self): spin(0.01)
+            def make(): return [Made(0.01) for _ in range(2)]
+            def get(made): return made.value
+            def item(made): return made[0.01]
+            def order(made): return sorted(made)
+            def call(): return functools.partial(spin, 0.01)()
+            def evaluate(): return eval("spin(0.01)")
+            def loop():
+                for _ in range(25):
+                    made = make()
+                    get(made[0]); item(made[0]); order(made); call(); evaluate()
+                    del made
+            loop()
+        """)
+        self.run_and_keep("--", python, script)
+        chains = {}
+        for frames, count in self.stacks():
+            names = tuple(f[1].split(".")[-1] for f in frames)
+            if names and names[-1] == "spin":
+                chains[names[1:-1]] = chains.get(names[1:-1], 0) + count
+        comprehension = () if version_of(python) >= (3, 12) else ("<listcomp>",)
+        expected = {("loop", "make", *comprehension, "__init__"), ("loop", "get", "value"), ("loop", "item", "__getitem__"),
+                    ("loop", "order", "__lt__"), ("loop", "call"), ("loop", "evaluate", "<module>"), ("loop", "__del__")}
+        self.assertEqual({chain for chain, count in chains.items() if count > 5}, expected, chains)
+        self.assertLess(sum(count for chain, count in chains.items() if chain not in expected), 0.01 * sum(chains.values()), chains)
+
+    @each_of("3.13t", "3.14t", "3.15t")
+    def test_threads_that_run_at_the_same_time(self, python):
+        """Each thread's stack is its own, whichever of them shares the sampler's CPU."""
+        at = self.tree(self.MEDIUM)
+        tree = self.folder / "tree.py"
+        body = tree.read_text().split("print('ready'")[0]
+        tree.write_text(body.replace("import sys, time", "import sys, time, threading") + textwrap.dedent("""
+            def loop():
+                x, end = 0, time.monotonic() + float(sys.argv[1])
+                while time.monotonic() < end:
+                    x = f(x)
+            threads = [threading.Thread(target=loop) for _ in range(3)]
+            for t in threads: t.start()
+            for t in threads: t.join()
+        """))
+        for consistency in ("pinned", "free", "auto"):
+            done = self.run_and_keep("--consistency", consistency, "--", python, str(tree), "3")
+            self.assertEqual(done.status, 0, done.stderr)
+            bad, total = self.impossible(at, "loop")
+            self.assertGreater(total, 1000)
+            self.assertLessEqual(bad / total, 0.02, "%d of %d" % (bad, total))
 
     @each_interpreter
     def test_freed_code_is_not_mistaken(self, python):

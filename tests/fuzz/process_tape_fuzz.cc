@@ -22,12 +22,14 @@ void Replay(const Tape& tape) {
     if (total > (1 << 20)) continue;
     out.resize(total + 1);
     if (memory.Read(record.ranges, out.data()) != record.result) __builtin_trap();
-    // One byte more than was recorded: answered from the image.
-    if (!record.ranges.empty()) {
-      const RemoteRange longer{record.ranges[0].address, record.ranges[0].size + 1};
-      out.resize(longer.size);
-      (void)memory.Read({&longer, 1}, out.data());
-    }
+  }
+  // One byte more than was recorded: answered from the image, or by another record, which moves on
+  // to it. So not in between.
+  for (const Tape::Record& record : tape.records) {
+    if (record.ranges.empty() || record.ranges[0].size > (1 << 20)) continue;
+    const RemoteRange longer{record.ranges[0].address, record.ranges[0].size + 1};
+    out.resize(longer.size);
+    (void)memory.Read({&longer, 1}, out.data());
   }
 }
 

@@ -10,10 +10,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t units = data[4] | size_t{data[5]} << 8;
   for (const auto decode :
        {linescope::DecodeLocationTable, linescope::DecodeLineRanges, linescope::DecodeLineDeltas}) {
-    const auto lines = decode({data + 6, size - 6}, first_line, units);
-    if (lines.size() != units) std::abort();
-    for (const int32_t line : lines) {
-      if (line < 0) std::abort();
+    const auto ranges = decode({data + 6, size - 6}, first_line, units);
+    if (ranges.size() != units) std::abort();
+    for (size_t unit = 0; unit < units; ++unit) {
+      const linescope::SourceRange& range = ranges.At(unit);
+      if (range.line < 0 || range.column < linescope::kNoColumn) std::abort();
+      if (range.has_columns() && (range.end_column < 0 || range.end_line < range.line))
+        std::abort();
     }
   }
   return 0;

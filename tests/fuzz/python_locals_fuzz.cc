@@ -10,11 +10,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr Address kBase = 0x10000;
   FakeMemory memory;
   memory.Write(kBase, std::as_bytes(std::span(data + 1, size - 1)));
-  const layout::Table* tables[] = {&layout::kPython311, &layout::kPython312, &layout::kPython313};
-  const layout::Table& table = *tables[data[0] % 3];
+  layout::Table table = *layout::kTables[data[0] % layout::kTables.size()];
+  if ((data[0] & 0x80) != 0) {
+    table = table.minor < 13 ? WithTracedReferences(table) : WithFreeThreading(table);
+  }
   const ObjectReader objects(&memory, &table);
   const ReprLimits limits;
-  ObjectRepr repr(&objects, layout::ValuesFor(table.minor), limits);
+  ObjectRepr repr(&objects, limits);
   // No item is begun beyond the limit; the last one is the longest there is, and levels are closed.
   const size_t longest = limits.text + limits.characters * 10 + 500;
   for (const Address object : {kBase, kBase + 8, kBase + 64}) {

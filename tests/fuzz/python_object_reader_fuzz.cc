@@ -12,8 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr Address kBase = 0x10000;
   FakeMemory memory;
   memory.Write(kBase, std::as_bytes(std::span(data + 1, size - 1)));
-  const layout::Table* tables[] = {&layout::kPython311, &layout::kPython312, &layout::kPython313};
-  const layout::Table& table = *tables[data[0] % 3];
+  layout::Table table = *layout::kTables[data[0] % layout::kTables.size()];
+  if ((data[0] & 0x80) != 0) {
+    table = table.minor < 13 ? WithTracedReferences(table) : WithFreeThreading(table);
+  }
   const ObjectReader objects(&memory, &table);
   DictReader dicts(&objects);
   // A byte of storage is at most three of UTF-8.

@@ -14,13 +14,14 @@ struct Base {
   Tape tape;
   PythonVersion version = {};
   Address runtime = 0;
+  bool traced = false;
   size_t bytes = 0;
 };
 
 const std::vector<Base>& Bases() {
   static const std::vector<Base> bases = [] {
     std::vector<Base> found;
-    const auto folder = std::filesystem::path(__FILE__).parent_path().parent_path() / "tapes";
+    const auto folder = std::filesystem::path(LINESCOPE_TEST_DATA) / "tapes";
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() == ".tape") paths.push_back(entry.path());
@@ -31,6 +32,7 @@ const std::vector<Base>& Bases() {
       base.version = PythonVersion::FromHex(
           static_cast<uint32_t>(std::stoul(*base.tape.Fact("python"), nullptr, 16)));
       base.runtime = std::stoull(*base.tape.Fact("runtime"), nullptr, 16);
+      base.traced = base.tape.Fact("traced").has_value();
       for (const Tape::Record& record : base.tape.records) base.bytes += record.bytes.size();
       found.push_back(std::move(base));
     }
@@ -61,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     *ByteAt(&tape, index % base.bytes) = std::byte{data[i + 3]};
   }
   TapeMemory memory(std::move(tape));
-  const auto table = ReadTable(&memory, base.version, base.runtime);
+  const auto table = ReadTable(&memory, base.version, base.runtime, base.traced);
   if (!table) return 0;
   WalkStacks(&memory, *table, base.runtime, 4, [] {});
   return 0;

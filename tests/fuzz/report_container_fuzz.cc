@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (size_t row = 0; row < 8; ++row) {
       (void)container->StringAt(name, row);
       (void)container->VarintsAt(name, row);
+      (void)container->WideVarintsAt(name, row);
     }
   }
   return 0;

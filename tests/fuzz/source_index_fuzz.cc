@@ -1,11 +1,13 @@
 // Decoding, index and excerpts of arbitrary bytes: nothing may crash, and what the report relies on
 // must hold.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "source/excerpt.h"
 #include "source/index.h"
+#include "source/links.h"
 #include "source/text.h"
 
 namespace {
@@ -57,6 +59,24 @@ void CheckRanges(const SourceText& source, const SourceIndex& index) {
   }
 }
 
+// Links are names of their line, in order and apart, and lead to a line that is there.
+void CheckLinks(const SourceText& source, const SourceIndex& index) {
+  const LinkSource sources[] = {{"/p/a/__init__.py", &index}, {"/p/a/b.py", &index}};
+  for (const auto& links : ResolveLinks(sources, {.scripts = {"/p"}, .others = {}})) {
+    uint32_t line = 0, end = 0;
+    for (const Link& link : links) {
+      Check(link.line >= line && link.length > 0);
+      if (link.line > line) end = 0;
+      Check(link.column >= end);
+      line = link.line;
+      end = link.column + link.length;
+      Check(end <= Utf16Length(source.Line(line)));
+      Check(link.file < 2 && link.target_line >= 1);
+      Check(link.target_line <= std::max(1u, source.LineCount()));
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -66,6 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const SourceIndex index = IndexPython(source);
   CheckTokens(source, index);
   CheckRanges(source, index);
+  CheckLinks(source, index);
   for (uint32_t line = 0; line <= source.LineCount() + 1 && line < 50; ++line) {
     const Excerpt excerpt = StatementExcerpt(source, index, line, {.lines = 4, .columns = 20});
     std::string text = excerpt.text;

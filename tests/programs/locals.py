@@ -76,7 +76,7 @@ def describe(frame):
 def wait():
     frame = sys._getframe(1)
     while frame is not None:
-        print("frame", frame.f_code.co_qualname)
+        print("frame", getattr(frame.f_code, "co_qualname", frame.f_code.co_name))
         for name, kind, text in describe(frame):
             assert len(text) < TEXT, name
             print("var", name, kind, text.encode().hex())

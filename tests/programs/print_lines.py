@@ -1,7 +1,8 @@
 """Compiles what stresses location tables and prints, for each code object, its table and the truth.
 
 One line a code object: name, first line, table as hex, and the line of every code unit (0: none) run-length coded as
-line*units, taken from the interpreter itself: from co_positions(), co_lines() in 3.10, and before from its own dis.
+line*units, taken from the interpreter itself: from co_positions(), co_lines() in 3.10, and before from its own dis. From
+co_positions() come end line and columns too: line:end_line:column:end_column*units.
 """
 import dis
 import sys
@@ -123,9 +124,17 @@ def codes(code):
             yield from codes(constant)
 
 
+def place(line, end_line, column, end_column):
+    if not line:
+        return 0
+    if column is None or end_column is None:
+        return line
+    return f"{line}:{end_line}:{column}:{end_column}"
+
+
 def lines_of(code):
     if sys.version_info >= (3, 11):
-        return [position[0] or 0 for position in code.co_positions()]
+        return [place(*position) for position in code.co_positions()]
     lines = [0] * (len(code.co_code) // 2)
     if sys.version_info >= (3, 10):
         for start, end, line in code.co_lines():
@@ -155,7 +164,13 @@ only = sys.argv[1:]
 for name, source in sources():
     if only and name not in only:
         continue
-    for code in codes(compile(source, name, "exec")):
+    try:
+        compiled = compile(source, name, "exec")
+    except RecursionError:
+        if hasattr(sys, "gettotalrefcount"):
+            continue  # a debug build does not go so deep
+        raise
+    for code in codes(compiled):
         show(code, name)
 if not only:
     import argparse

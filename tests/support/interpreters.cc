@@ -39,6 +39,7 @@ std::vector<std::string> Candidates() {
     if (folder.ends_with("/shims")) continue;
     for (int minor = 8; minor <= 15; ++minor) {
       paths.push_back(folder + "/python3." + std::to_string(minor));
+      paths.push_back(folder + "/python3." + std::to_string(minor) + "d");
     }
     paths.push_back(folder + "/python3");
   }
@@ -53,11 +54,15 @@ std::map<int, std::vector<Interpreter>> Find() {
     const std::string path = std::filesystem::canonical(candidate, error);
     if (error || seen[path]) continue;
     seen[path] = true;
-    PythonTarget target(path, {"-S", "-c", "import sys; print(*sys.version_info[:3])"});
+    PythonTarget target(path, {"-S", "-c",
+                               "import sys, sysconfig; print(*sys.version_info[:3], "
+                               "int(bool(sysconfig.get_config_var('Py_GIL_DISABLED'))), "
+                               "int(hasattr(sys, 'gettotalrefcount')))"});
     std::istringstream version(target.ReadLine());
     Interpreter python{.path = path};
     int major = 0;
-    if (version >> major >> python.minor >> python.micro && major == 3) {
+    if (version >> major >> python.minor >> python.micro >> python.free_threaded >> python.debug &&
+        major == 3) {
       found[python.minor].push_back(python);
     }
   }
@@ -67,7 +72,8 @@ std::map<int, std::vector<Interpreter>> Find() {
 }  // namespace
 
 std::string Interpreter::Name() const {
-  return "Python 3." + std::to_string(minor) + "." + std::to_string(micro) + " (" + path + ")";
+  return "Python 3." + std::to_string(minor) + "." + std::to_string(micro) +
+         (free_threaded ? "t" : "") + (debug ? "d" : "") + " (" + path + ")";
 }
 
 const std::vector<Interpreter>& InterpretersOf(int minor) {

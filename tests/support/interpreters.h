@@ -10,12 +10,13 @@ namespace linescope {
 struct Interpreter {
   std::string path;  // the executable itself: no link, no shim
   int minor = 0, micro = 0;
+  bool free_threaded = false, debug = false;
   [[nodiscard]] std::string Name() const;  // "Python 3.11.2 (/usr/bin/python3.11)"
 };
 
-// Those of CPython 3.`minor` on this machine: from $LINESCOPE_PYTHONS (colon-separated; then
-// nothing else is looked at), what tools/pythons made, pyenv's versions, and python3.X on $PATH.
-// Looked up once.
+// Those of CPython 3.`minor` on this machine, of every kind of build: from $LINESCOPE_PYTHONS
+// (colon-separated; then nothing else is looked at), what tools/pythons made, pyenv's versions,
+// python3.X and python3.Xd on $PATH. Looked up once.
 const std::vector<Interpreter>& InterpretersOf(int minor);
 
 // A test over versions: INSTANTIATE_TEST_SUITE_P(Live, Name, EachMinor(), MinorName). Its body

@@ -17,10 +17,12 @@
 
 namespace linescope {
 
-// The table of a version, with the runtime's own offsets where it has them.
+// The table of a version, with the runtime's own offsets where it has them. `traced`: of a build
+// that traces references, before 3.13 (on tapes: the fact "traced").
 inline Result<layout::Table> ReadTable(RemoteMemory* memory, const PythonVersion& version,
-                                       Address runtime) {
+                                       Address runtime, bool traced) {
   LS_TRY(table, LayoutFor(version));
+  if (traced) return WithTracedReferences(table);
   std::byte head[kDebugOffsetsBytes];
   if (table.minor >= 13) {
     if (!memory->ReadExact(runtime, head, sizeof head)) {

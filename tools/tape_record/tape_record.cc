@@ -43,7 +43,8 @@ Status Record(int pid, const char* path, int samples) {
   LS_TRY(runtime, FindRuntime(pid, live.get()));
   TapeRecorder recorder(*live);
   Stop(pid);
-  auto table = ReadTable(&recorder, runtime.version, runtime.address);
+  const bool traced = runtime.table.minor < 13 && runtime.table.extra_head != 0;
+  auto table = ReadTable(&recorder, runtime.version, runtime.address, traced);
   if (table) {
     ReadWholeStacks(&recorder, *table, runtime.address);
     for (const auto& [key, value] : WalkStacks(&recorder, *table, runtime.address, samples, [&] {
@@ -59,6 +60,7 @@ Status Record(int pid, const char* path, int samples) {
   if (!table) return std::unexpected(table.error());
   recorder.tape().SetFact("python", fmt::format("{:#x}", runtime.version.hex));
   recorder.tape().SetFact("runtime", fmt::format("{:#x}", runtime.address));
+  if (traced) recorder.tape().SetFact("traced", "1");
   recorder.tape().SetFact("samples", std::to_string(samples));
   return recorder.tape().Save(path);
 }

@@ -7,10 +7,15 @@ namespace {
 
 constexpr Table k311 = {
     .minor = 11,
+    .free_threaded = false,
+    .extra_head = 0,
     .liveness = Liveness::kStacktop,
     .position = Position::kPointer,
     .lines = Lines::kLocations,
-    .runtime = {.interpreters_head = 40, .gil_holder = 368, .gil_locked = 376},
+    .runtime = {.interpreters_head = 40,
+                .gil_holder = 368,
+                .gil_locked = 376,
+                .gc_collecting = kNone},
     .interpreter = {.id = 48,
                     .next = 0,
                     .threads_head = 16,
@@ -19,7 +24,7 @@ constexpr Table k311 = {
                     .gc_collecting = 848,
                     .gil = kNone,
                     .size = 107752},
-    .gil = {.holder = kNone, .locked = kNone},
+    .gil = {.holder = kNone, .locked = kNone, .enabled = kNone},
     .thread = {.prev = 0,
                .next = 8,
                .interpreter = 16,
@@ -32,7 +37,9 @@ constexpr Table k311 = {
                .chunk = 296,
                .top = 304,
                .limit = 312,
-               .base_frame = kNone},
+               .base_frame = kNone,
+               .status = kNone,
+               .gil_requested = kNone},
     .frame = {.code = 32,
               .previous = 48,
               .instr = 56,
@@ -40,7 +47,8 @@ constexpr Table k311 = {
               .owner = 69,
               .is_entry = 68,
               .locals = 72,
-              .code_tags = 0},
+              .code_tags = 0,
+              .copy = kNone},
     .generator = {.frame = 80},
     .code = {.flags = 48,
              .file = 112,
@@ -54,7 +62,8 @@ constexpr Table k311 = {
              .version = kNone,
              .first_traceable = 168,
              .bytecode = 184,
-             .code_bytes = kNone},
+             .code_bytes = kNone,
+             .copies = kNone},
     .objects = {.type = 8,
                 .type_name = 24,
                 .var_size = 16,
@@ -63,6 +72,7 @@ constexpr Table k311 = {
                 .str_state = 32,
                 .str_ascii = 48,
                 .str_compact = 72,
+                .str_kind_bit = 2,
                 .dict_keys = 32,
                 .dict_values = 40},
     .dict = {.keys_log2_size = 8,
@@ -72,6 +82,7 @@ constexpr Table k311 = {
              .keys_indices = 32,
              .values_first = 0},
     .names = {.instance = Names::Instance::kTwoPointers,
+              .managed_dict = 24,
               .module_dict = 16,
               .type_flags = 168,
               .type_dict_offset = 288,
@@ -89,10 +100,15 @@ constexpr Table k311 = {
 
 constexpr Table k312 = {
     .minor = 12,
+    .free_threaded = false,
+    .extra_head = 0,
     .liveness = Liveness::kStacktop,
     .position = Position::kPointer,
     .lines = Lines::kLocations,
-    .runtime = {.interpreters_head = 40, .gil_holder = kNone, .gil_locked = kNone},
+    .runtime = {.interpreters_head = 40,
+                .gil_holder = kNone,
+                .gil_locked = kNone,
+                .gc_collecting = kNone},
     .interpreter = {.id = 8,
                     .next = 0,
                     .threads_head = 72,
@@ -101,7 +117,7 @@ constexpr Table k312 = {
                     .gc_collecting = 312,
                     .gil = 384,
                     .size = 383552},
-    .gil = {.holder = 8, .locked = 16},
+    .gil = {.holder = 8, .locked = 16, .enabled = kNone},
     .thread = {.prev = 0,
                .next = 8,
                .interpreter = 16,
@@ -114,7 +130,9 @@ constexpr Table k312 = {
                .chunk = 232,
                .top = 240,
                .limit = 248,
-               .base_frame = kNone},
+               .base_frame = kNone,
+               .status = 24,
+               .gil_requested = kNone},
     .frame = {.code = 0,
               .previous = 8,
               .instr = 56,
@@ -122,7 +140,8 @@ constexpr Table k312 = {
               .owner = 70,
               .is_entry = kNone,
               .locals = 72,
-              .code_tags = 0},
+              .code_tags = 0,
+              .copy = kNone},
     .generator = {.frame = 72},
     .code = {.flags = 48,
              .file = 112,
@@ -136,7 +155,8 @@ constexpr Table k312 = {
              .version = 92,
              .first_traceable = 176,
              .bytecode = 192,
-             .code_bytes = kNone},
+             .code_bytes = kNone,
+             .copies = kNone},
     .objects = {.type = 8,
                 .type_name = 24,
                 .var_size = 16,
@@ -145,6 +165,7 @@ constexpr Table k312 = {
                 .str_state = 32,
                 .str_ascii = 40,
                 .str_compact = 56,
+                .str_kind_bit = 2,
                 .dict_keys = 32,
                 .dict_values = 40},
     .dict = {.keys_log2_size = 8,
@@ -154,6 +175,7 @@ constexpr Table k312 = {
              .keys_indices = 32,
              .values_first = 0},
     .names = {.instance = Names::Instance::kTaggedPointer,
+              .managed_dict = 24,
               .module_dict = 16,
               .type_flags = 168,
               .type_dict_offset = 288,
@@ -181,6 +203,7 @@ constexpr Table k313 = [] {
                        .gc_collecting = 7600,
                        .gil = 16,
                        .size = 194968};
+  table.thread.status = 32;
   table.thread.pthread_id = 152;
   table.thread.native_id = table.thread.identity = 160;
   table.thread.current_frame = 72;
@@ -235,6 +258,7 @@ constexpr Table k315 = [] {
   table.thread.top = 264;
   table.thread.limit = 272;
   table.thread.base_frame = 80;
+  table.thread.gil_requested = 40;
   table.names.type_cached_keys = 888;
   table.opcodes = kOpcodes315;
   return table;

@@ -8,10 +8,15 @@ namespace {
 
 constexpr Table k38 = {
     .minor = 8,
+    .free_threaded = false,
+    .extra_head = 0,
     .liveness = Liveness::kObject,
     .position = Position::kBytes,
     .lines = Lines::kDeltas,
-    .runtime = {.interpreters_head = 32, .gil_holder = 1160, .gil_locked = 1168},
+    .runtime = {.interpreters_head = 32,
+                .gil_holder = 1160,
+                .gil_locked = 1168,
+                .gc_collecting = 544},
     .interpreter = {.id = 16,
                     .next = 0,
                     .threads_head = 8,
@@ -20,7 +25,7 @@ constexpr Table k38 = {
                     .gc_collecting = kNone,  // in the runtime
                     .gil = kNone,
                     .size = 2720},
-    .gil = {.holder = kNone, .locked = kNone},
+    .gil = {.holder = kNone, .locked = kNone, .enabled = kNone},
     .thread = {.prev = 0,
                .next = 8,
                .interpreter = 16,
@@ -33,7 +38,9 @@ constexpr Table k38 = {
                .chunk = kNone,
                .top = kNone,
                .limit = kNone,
-               .base_frame = kNone},
+               .base_frame = kNone,
+               .status = kNone,
+               .gil_requested = kNone},
     .frame = {.code = 32,
               .previous = 24,
               .instr = 104,
@@ -41,7 +48,8 @@ constexpr Table k38 = {
               .owner = 116,  // f_executing
               .is_entry = kNone,
               .locals = 120,  // f_blockstack: nothing behind it is read
-              .code_tags = 0},
+              .code_tags = 0,
+              .copy = kNone},
     .generator = {.frame = kNone},
     .code = {.flags = 36,
              .file = 104,
@@ -55,7 +63,8 @@ constexpr Table k38 = {
              .version = kNone,
              .first_traceable = kNone,
              .bytecode = 176,
-             .code_bytes = 48},
+             .code_bytes = 48,
+             .copies = kNone},
     .objects = {.type = 8,
                 .type_name = 24,
                 .var_size = 16,
@@ -64,6 +73,7 @@ constexpr Table k38 = {
                 .str_state = 32,
                 .str_ascii = 48,
                 .str_compact = 72,
+                .str_kind_bit = 2,
                 .dict_keys = 32,
                 .dict_values = 40},
     .dict = {.keys_log2_size = 8,  // dk_size
@@ -73,6 +83,7 @@ constexpr Table k38 = {
              .keys_indices = 40,
              .values_first = 0},
     .names = {.instance = Names::Instance::kDict,
+              .managed_dict = kNone,
               .module_dict = 16,
               .type_flags = 168,
               .type_dict_offset = 288,
@@ -93,6 +104,7 @@ constexpr Table k39 = [] {
   table.minor = 9;
   table.runtime.gil_holder = 360;
   table.runtime.gil_locked = 368;
+  table.runtime.gc_collecting = kNone;
   table.interpreter.id = 24;
   table.interpreter.modules = 856;
   table.interpreter.sysdict = 872;

@@ -10,7 +10,7 @@ const out = path.resolve(process.env.OUT_DIR || path.join(root, 'dist'));
 // What would end the element that holds the bundle, or open a comment inside it.
 const FORBIDDEN = ['</script', '</style', '<!--'];
 // A report carries the bundle, so its weight is every report's weight.
-const BUDGET = {'app.js': 96_000, 'app.css': 28_000};
+const BUDGET = {'app.js': 250_000, 'app.css': 56_000};
 
 await mkdir(out, {recursive: true});
 await build({

@@ -1,4 +1,8 @@
-"""Two chains of 24 functions that share none: a stack with functions of both, or with one missing, cannot exist."""
+"""Two chains of 24 functions that share none: a stack with functions of both, or with one missing, cannot exist.
+usage: chains.py [THREADS]"""
+import sys
+import threading
+
 import common
 
 LEVELS = 24
@@ -13,14 +17,23 @@ def chain(letter):
     return names["%s01" % letter]
 
 
-def main():
-    first, second = chain("a"), chain("b")
+def work(first, second):
     some, more = range(20), range(60)
-    common.ready()
     while common.running():
         for _ in range(200):
             first(some)
             second(more)
+
+
+def main():
+    first, second = chain("a"), chain("b")
+    others = [threading.Thread(target=work, args=(first, second)) for _ in range(int(sys.argv[1]) - 1 if sys.argv[1:] else 0)]
+    for thread in others:
+        thread.start()
+    common.ready()
+    work(first, second)
+    for thread in others:
+        thread.join()
     common.truth()
 
 

@@ -104,6 +104,7 @@ test('single keys: views, help, theme, history; none of them in a text field', a
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', {name: 'Keyboard shortcuts'})).toBeVisible();
   await page.keyboard.press('Escape');
+  await expect(page.locator('dialog[open]')).toHaveCount(0);
   const themes = [];
   for (let i = 0; i < 3; i++) {
     await page.keyboard.press('t');

@@ -14,7 +14,7 @@ for (const file of files) {
     test.setTimeout(300_000);
     const index = JSON.parse(INDEX.exec(readFileSync(file, 'utf8'))[1]);
     const sources = index.files.path.map((_, id) => id).slice(0, 40);
-    for (const hash of ['#overview', '#files', '#functions', '#about', ...sources.map((id) => `#f/${id}`)]) {
+    for (const hash of ['#overview', '#files', '#functions', '#flame', '#processes', '#about', ...sources.map((id) => `#f/${id}`)]) {
       const page = await open(file, hash);
       await expect(page.locator('.problem')).toHaveCount(0);
       await page.goto('about:blank');
@@ -40,7 +40,7 @@ for (const file of files) {
     test.setTimeout(180_000);
     for (const theme of ['light', 'dark']) {
       await page.emulateMedia({colorScheme: theme});
-      for (const hash of ['#overview', '#files', '#functions', '#about', '#f/0']) {
+      for (const hash of ['#overview', '#files', '#functions', '#flame', '#about', '#f/0']) {
         await open(file, hash);
         expect(await axeFindings(page), `${hash} in ${theme}`).toEqual({violations: [], faint: []});
         await page.goto('about:blank');

@@ -104,7 +104,7 @@ TEST(DumpJson, UnavailableIsNull) {
   EXPECT_TRUE(json.ends_with(
       R"("stopped_ns":null,"other_threads":0,"warnings":[],"threads":[{"id":7,"ident":0,"name":null,)"
       R"("main":true,"interpreter":0,"state":"waiting","holds_gil":null,"stack":"exact",)"
-      R"("frames":[{"function":"f","name":"f","file":"\u003cstring\u003e","line":3,"first_line":1,)"
+      R"("native_note":null,"frames":[{"kind":"python","function":"f","name":"f","file":"\u003cstring\u003e","line":3,"first_line":1,)"
       R"("source":null,"source_note":"compiled from a string at run time","locals":null,)"
       R"("locals_left_out":null}]}]})"
       "\n"))

@@ -132,9 +132,16 @@ TEST_F(SettingsTest, MistakesNameFileLineAndKey) {
   }
 }
 
+// One file serves all commands.
+TEST_F(SettingsTest, KeysOfOtherCommandsAreLeftToThem) {
+  Write("linescope.toml", "interval = 0.5\nby = 'thread'\npython = 'python3.12'\nrate = 3\n");
+  EXPECT_EQ(Load(), "");
+  EXPECT_EQ(collect_.rate_hz, 3);
+}
+
 TEST_F(SettingsTest, MistakesInTheEnvironmentNameTheVariable) {
   environment_ = {{"LINESCOPE_MODE", "gpu"}};
-  EXPECT_EQ(Load(), "LINESCOPE_MODE: 'gpu' is not one of wall|cpu");
+  EXPECT_EQ(Load(), "LINESCOPE_MODE: 'gpu' is not one of wall|cpu|gil");
 }
 
 TEST_F(SettingsTest, ABrokenPyprojectOfOthersIsNotOurs) {

@@ -5,11 +5,14 @@
 #include <glob.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <random>
 
 #include "elf_builder.h"
+#include "process/live_memory.h"
 #include "process/modules.h"
 
 namespace linescope {
@@ -69,6 +72,43 @@ TEST(Elf, FallsBackToTheFullSymbolTable) {
   EXPECT_EQ(SymbolIn(bytes, "local"), 0x43U);
   EXPECT_EQ(SymbolIn(bytes, "exported"), 1U);
   EXPECT_EQ(SymbolIn(bytes, "ted"), std::nullopt);
+}
+
+TEST(Elf, TellsExportsFromTheRest) {
+  const std::string bytes =
+      BuildElf({.dynamic_symbols = {{"exported", 0x41}}, .symbols = {{"local", 0x43}}});
+  const auto file = FromString(bytes);
+  ASSERT_TRUE(file);
+  const auto exported = file->FindExported("exported");
+  ASSERT_TRUE(exported && *exported);
+  EXPECT_EQ((*exported)->address, 0x41U);
+  const auto local = file->FindExported("local");
+  ASSERT_TRUE(local);
+  EXPECT_FALSE(*local);
+}
+
+// By words and by pieces, back and forth, within blocks, across them, and over the end.
+TEST(Elf, ReadsFilesAsTheyAre) {
+  std::string bytes(50'001, '\0');
+  std::mt19937 random(1);
+  for (char& c : bytes) c = static_cast<char>(random());
+  const int fd = ::memfd_create("bytes", MFD_CLOEXEC);
+  ASSERT_EQ(::write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  const auto source = ElfSourceFromFd(UniqueFd(fd));
+  ASSERT_EQ(source->size(), bytes.size());
+  std::string piece;
+  for (int i = 0; i < 20'000; ++i) {
+    const size_t offset = random() % (bytes.size() + 100);
+    piece.assign(i % 10 == 0 ? random() % 10'000 : random() % 64, '\0');
+    SCOPED_TRACE(fmt::format("{} bytes at {}", piece.size(), offset));
+    const bool inside = offset + piece.size() <= bytes.size();
+    ASSERT_EQ(source->ReadAt(offset, piece.data(), piece.size()), inside || piece.empty());
+    if (inside) {
+      ASSERT_EQ(piece, bytes.substr(offset, piece.size()));
+    }
+  }
+  uint64_t word;
+  EXPECT_FALSE(source->ReadAt(UINT64_MAX - 3, &word, sizeof word));
 }
 
 TEST(Elf, FindsSections) {
@@ -218,10 +258,12 @@ TEST(ElfLoadBias, WorksForSharedObjectsLinkedAtAnAddress) {
   EXPECT_EQ(file->LoadBias({&mapping, 1}), 0x7f0000000000U - 0x10000000U);
 }
 
-// Our own libz, found in our maps, must put `deflate` where the dynamic loader says it is.
+// Our own libc, found in our maps, must put `qsort` where the dynamic loader says it is.
 TEST(ElfLive, AgreesWithTheDynamicLoader) {
-  void* const truth = ::dlsym(RTLD_DEFAULT, "deflate");
-  if (truth == nullptr) GTEST_SKIP() << "zlib is linked statically";
+  void* const libc = ::dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(libc, nullptr);
+  void* const truth = ::dlsym(libc, "qsort");
+  ASSERT_NE(truth, nullptr);
   const auto modules = ListCodeModules(::getpid());
   ASSERT_TRUE(modules);
   const auto it = std::ranges::find_if(*modules, [&](const Module& m) {
@@ -229,16 +271,23 @@ TEST(ElfLive, AgreesWithTheDynamicLoader) {
     return address >= m.base() && address < m.end();
   });
   ASSERT_NE(it, modules->end());
-  const auto file = OpenModule(::getpid(), *it);
-  ASSERT_TRUE(file) << file.error().what;
-  const auto symbol = file->FindSymbol("deflate");
-  ASSERT_TRUE(symbol && *symbol);
-  const auto bias = file->LoadBias(it->mappings);
-  ASSERT_TRUE(bias);
-  EXPECT_EQ((*symbol)->address + *bias, reinterpret_cast<Address>(truth));
-  const auto imported = file->FindSymbol("malloc");
-  ASSERT_TRUE(imported);
-  EXPECT_FALSE(*imported) << "undefined in libz";
+  VmReadvMemory memory(::getpid());
+  const auto from_file = OpenModule(::getpid(), *it, &memory);
+  // As where the file is gone: the loader has changed the addresses of the tables.
+  const auto from_memory =
+      ElfFile::OpenLoaded(ElfSourceFromMemory(&memory, it->mappings), it->path, it->mappings);
+  for (const auto* file : {&from_file, &from_memory}) {
+    SCOPED_TRACE(file == &from_file ? "from the file" : "from memory");
+    ASSERT_TRUE(*file) << file->error().what;
+    const auto symbol = (*file)->FindSymbol("qsort");
+    ASSERT_TRUE(symbol && *symbol);
+    const auto bias = (*file)->LoadBias(it->mappings);
+    ASSERT_TRUE(bias);
+    EXPECT_EQ((*symbol)->address + *bias, reinterpret_cast<Address>(truth));
+    const auto imported = (*file)->FindSymbol("__tls_get_addr");
+    ASSERT_TRUE(imported);
+    EXPECT_FALSE(*imported) << "undefined in libc";
+  }
 }
 
 // Interpreters of the distribution and of pyenv, as far as there are any.

@@ -147,6 +147,15 @@ TEST_F(LaunchTest, GivesNoDescriptorOfOursToTheProgram) {
   EXPECT_NE(Read("plain"), "");
 }
 
+TEST_F(LaunchTest, GivesItTheStreamsThatWereAskedFor) {
+  const UniqueFd in(::open(Write("in", "typed").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd out(::open(At("both").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  LaunchOptions options;
+  options.streams = {in.get(), out.get(), out.get()};
+  EXPECT_EQ(RunShell("cat; echo error >&2; echo done > \"$0\"", options), "done\n");
+  EXPECT_EQ(Read("both"), "typederror\n");
+}
+
 // In a child, because what was inherited is remembered once in a process.
 TEST_F(LaunchTest, RestoresWhatWeInherited) {
   const pid_t pid = ::fork();

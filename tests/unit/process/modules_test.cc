@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "child.h"
+#include "process/live_memory.h"
 
 namespace linescope {
 namespace {
@@ -150,7 +151,8 @@ TEST(OpenMappedFile, OpensADeletedExecutable) {
   }
   fs::remove(path);
   ASSERT_EQ(modules.size(), 1U);
-  const auto file = OpenModule(child.pid(), modules[0]);
+  VmReadvMemory memory(child.pid());
+  const auto file = OpenModule(child.pid(), modules[0], &memory);
   ASSERT_TRUE(file) << file.error().what;
   EXPECT_TRUE(file->LoadBias(modules[0].mappings));
 }

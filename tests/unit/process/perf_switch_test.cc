@@ -90,6 +90,7 @@ TEST(SwitchHistory, ForgetsAfterLostRecords) {
   SwitchHistory history = Feed(0, {In(10), Lost(5, 90)});
   EXPECT_EQ(history.state(), CpuState::kUnknown);
   EXPECT_EQ(history.lost(), 5U);
+  EXPECT_EQ(history.gaps(), 1U);
   EXPECT_EQ(history.OnCpuNs(1000), 0);
   ASSERT_TRUE(history.Consume(Bytes(Out(100))));
   EXPECT_EQ(history.state(), CpuState::kOff);
@@ -106,6 +107,17 @@ TEST(SwitchHistory, DistrustsTwoSwitchesOfOneKind) {
   EXPECT_EQ(history.on_cpu_ns(), 5);
 }
 
+TEST(SwitchHistory, EndsWithTheThread) {
+  SwitchHistory history = Feed(0, {In(10)});
+  EXPECT_FALSE(history.ended());
+  const std::string exit = Record(PERF_RECORD_EXIT, 0, std::string(24, '\0') + SampleId(50, 0));
+  EXPECT_FALSE(history.Consume(Bytes(exit).first(exit.size() - 24)));
+  ASSERT_TRUE(history.Consume(Bytes(exit)));
+  EXPECT_TRUE(history.ended());
+  EXPECT_EQ(history.state(), CpuState::kOff);
+  EXPECT_EQ(history.OnCpuNs(1000), 40) << "what has ended does not run on";
+}
+
 TEST(SwitchHistory, RefusesWhatIsNoRecord) {
   SwitchHistory history(0);
   const std::string good = In(5);
@@ -114,7 +126,7 @@ TEST(SwitchHistory, RefusesWhatIsNoRecord) {
   EXPECT_FALSE(history.Consume(Bytes(Record(PERF_RECORD_SWITCH, 0, "short"))));
   EXPECT_FALSE(history.Consume(Bytes(Record(PERF_RECORD_LOST, 0, "short"))));
   EXPECT_FALSE(history.Consume(Bytes(In(~uint64_t{0}))));
-  EXPECT_TRUE(history.Consume(Bytes(Record(PERF_RECORD_EXIT, 0, std::string(48, 'x')))))
+  EXPECT_TRUE(history.Consume(Bytes(Record(PERF_RECORD_FORK, 0, std::string(48, 'x')))))
       << "passed over";
   EXPECT_EQ(history.state(), CpuState::kUnknown);
 }
@@ -206,14 +218,20 @@ TEST(SwitchRingLive, SeesSleepAndSpin) {
 
   worker.SpinNow();
   const int64_t spin_start = worker.cpu_ns();
-  EXPECT_TRUE(Eventually([&] { return worker.cpu_ns() - spin_start > 50'000'000; }));
+  // Polled all the while: where much else is going on, it is pushed off its CPU thousands of times
+  // a second, and the ring has room for a thousand records.
+  EXPECT_TRUE(Eventually([&] {
+    ring->Poll();
+    return worker.cpu_ns() - spin_start > 50'000'000;
+  }));
   // The worker may go on between any two of these.
   const auto at_least = static_cast<double>(worker.cpu_ns() - cpu_before);
   ring->Poll();
   const auto on_cpu = static_cast<double>(ring->history().OnCpuNs(MonotonicNs()));
   const auto at_most = static_cast<double>(worker.cpu_ns() - cpu_before);
   EXPECT_GE(ring->history().cpu(), 0);
-  // Its own clock may lag by a tick where the hypervisor steals time.
+  // Its own clock may lag by a tick where the hypervisor steals time, and holds what each switch
+  // costs, which lies between two records.
   EXPECT_GE(on_cpu, 0.75 * at_least);
   EXPECT_LE(on_cpu, 1.25 * at_most);
   const SwitchHistory& h = ring->history();
@@ -250,6 +268,7 @@ TEST(SwitchRingLive, LosesRecordsAndRecovers) {
   full->Poll();
   EXPECT_EQ(full->history().state(), CpuState::kUnknown)
       << "a full ring cannot say what came after it";
+  EXPECT_GT(full->history().gaps(), 0U);
   EXPECT_TRUE(Eventually([&] {
     full->Poll();
     return full->history().lost() > 0 && full->history().state() != CpuState::kUnknown;
@@ -257,6 +276,27 @@ TEST(SwitchRingLive, LosesRecordsAndRecovers) {
   EXPECT_GT(full->history().unknown_ns(), 0);
   quit = true;
   busy.join();
+}
+
+TEST(SwitchRingLive, NoticesTheThreadsEnd) {
+  std::atomic<int> tid = 0;
+  std::atomic<bool> end = false;
+  std::thread thread([&] {
+    tid = ::gettid();
+    while (!end) continue;
+  });
+  while (tid == 0) ::usleep(100);
+  auto ring = SwitchRing::Open(tid);
+  end = true;
+  thread.join();
+  if (!ring) GTEST_SKIP() << ring.error().what;
+  EXPECT_TRUE(Eventually([&] {
+    ring->Poll();
+    return ring->history().ended();
+  }));
+  const int64_t on_cpu = ring->history().OnCpuNs(MonotonicNs());
+  ::usleep(10'000);
+  EXPECT_EQ(ring->history().OnCpuNs(MonotonicNs()), on_cpu);
 }
 
 TEST(SwitchRingLive, SaysThatAThreadIsGone) {

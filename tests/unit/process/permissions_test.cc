@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <unistd.h>
 
 namespace linescope {
@@ -39,9 +40,17 @@ TEST(Judge, NamesTheRuleThatForbids) {
        ""},
       {"dumpable", {.error = EPERM, .dumpable = false}, AccessRule::kNotDumpable, "non-dumpable"},
       {"capabilities",
-       {.error = EPERM, .target_caps_covered = false},
+       {.error = EPERM, .missing_caps = uint64_t{1} << CAP_SYS_PTRACE | uint64_t{1} << CAP_BPF},
        AccessRule::kMoreCapabilities,
-       "capabilities"},
+       "capabilities that linescope lacks: CAP_SYS_PTRACE, CAP_BPF"},
+      {"set-uid program",
+       {.error = EPERM,
+        .ids_match = false,
+        .our_uid = 1000,
+        .target_uid = 0,
+        .target_real_uid = 1000},
+       AccessRule::kOtherUser,
+       "rights of user 0 (a set-uid program)"},
       {"Yama 1",
        {.error = EPERM, .yama_scope = 1},
        AccessRule::kYamaDescendants,

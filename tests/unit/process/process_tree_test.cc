@@ -44,7 +44,7 @@ class ProcessTreeTest : public ::testing::TestWithParam<ProcessTree::Source> {
       body();
     });
     ::close(gate[0]);
-    ProcessTree tree(root_, GetParam());
+    ProcessTree tree(root_, GetParam(), ProcessTree::Root::kHasNoChildren);
     Events events;
     tree.Take(MonotonicNs(), &events);
     ::close(gate[1]);

@@ -15,16 +15,16 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-std::string Collapsed(const std::string& mode, const CollapsedOptions& options) {
+std::string Collapsed(const std::string& mode, StackSplit split) {
   TemporaryFolder folder;
   if (!WriteFixture(folder / "run.linescope", FixtureRun(mode))) return "not written";
   auto reader = ProfileReader::Open(folder / "run.linescope");
   auto profile = (*reader)->Load();
-  return CollapsedText(*profile, (*reader)->threads(), options);
+  return CollapsedText(*profile, SplitTitles(**reader, split));
 }
 
 TEST(CollapsedTest, WritesStacksRootFirst) {
-  EXPECT_EQ(Collapsed("wall", {}),
+  EXPECT_EQ(Collapsed("wall", StackSplit::kAuto),
             "/project/app.py:<module>:31;/project/app.py:main:26;/project/app.py:load:12;"
             "/usr/lib/python3.13/json/__init__.py:loads:346;"
             "/usr/lib/python3.13/json/decoder.py:JSONDecoder.decode:337 40\n"
@@ -41,14 +41,14 @@ TEST(CollapsedTest, WritesStacksRootFirst) {
 }
 
 TEST(CollapsedTest, ModeCpuHasOnlyRunningSamples) {
-  std::string text = Collapsed("cpu", {});
+  std::string text = Collapsed("cpu", StackSplit::kAuto);
   EXPECT_THAT(text, HasSubstr(":fib:7 20\n"));
   EXPECT_THAT(text, Not(HasSubstr("Event.wait")));
   EXPECT_THAT(text, Not(HasSubstr("join")));
 }
 
 TEST(CollapsedTest, NamesThreadsWhenAsked) {
-  std::string text = Collapsed("wall", {.threads = true});
+  std::string text = Collapsed("wall", StackSplit::kThread);
   EXPECT_THAT(text, HasSubstr("thread MainThread (4000);/project/app.py:<module>:31;"));
   EXPECT_THAT(text, HasSubstr("thread Thread-1 (wait) (4001);/usr/lib/python3.13/threading.py:"));
 }
@@ -57,7 +57,7 @@ Profile OneStack(const FunctionInfo& function, uint64_t samples) {
   StackTree tree;
   tree.parent = {kNoStack};
   tree.function = {0};
-  tree.line = {7};
+  tree.range = {{.line = 7}};
   Aggregator aggregator(Weight::kWall, {function}, tree, 1);
   aggregator.Add({0, {0, 0, ThreadState::kRunning, samples, 1, 1}});
   return aggregator.Finish();
@@ -65,10 +65,7 @@ Profile OneStack(const FunctionInfo& function, uint64_t samples) {
 
 TEST(CollapsedTest, NamesCannotBreakTheFormat) {
   Profile profile = OneStack({"/a;b\nc:d e 5.py", "f", "f:1;\tg 3", 1, true}, 2);
-  std::vector<ThreadRecord> threads(1);
-  threads[0].name = "a;b\n1";
-  threads[0].tid = 9;
-  EXPECT_EQ(CollapsedText(profile, threads, {.threads = true}),
+  EXPECT_EQ(CollapsedText(profile, {"thread a;b\n1 (9)"}),
             "thread a,b 1 (9);/a,b c:d e 5.py:f.1, g 3:7 2\n");
 }
 
@@ -76,12 +73,12 @@ TEST(CollapsedTest, MergesLinesThatReadTheSame) {
   StackTree tree;
   tree.parent = {kNoStack, kNoStack};
   tree.function = {0, 1};
-  tree.line = {7, 7};
+  tree.range = {{.line = 7}, {7, 7, 4, 9}};
   Aggregator aggregator(Weight::kWall, {{"/a", "f", "f", 1, true}, {"/a", "f", "f", 2, true}}, tree,
                         1);
   aggregator.Add({0, {0, 0, ThreadState::kRunning, 3, 1, 1}});
   aggregator.Add({0, {0, 1, ThreadState::kRunning, 4, 1, 1}});
-  EXPECT_EQ(CollapsedText(aggregator.Finish(), {}, {}), "/a:f:7 7\n");
+  EXPECT_EQ(CollapsedText(aggregator.Finish(), {}), "/a:f:7 7\n");
 }
 
 TEST(AtomicFileTest, ReplacesWholeAndLeavesNothingBehind) {

@@ -197,6 +197,63 @@ TEST(OpenTest, NeverChangesAFinishedFile) {
   EXPECT_EQ(fs::last_write_time(path), time);
 }
 
+// Before 1.2 every row was of one bucket, and what threads did was only to be had from them.
+TEST(OpenTest, AddsUpTheActivityOfFilesThatHaveNone) {
+  TemporaryFolder folder;
+  auto path = folder / "run.linescope";
+  ASSERT_TRUE(WriteFixture(path));
+  const auto read = [&](std::map<std::tuple<int64_t, ThreadId, ThreadState>, Cost>& costs) {
+    auto reader = ProfileReader::Open(path);
+    ASSERT_TRUE(reader) << reader.error().what;
+    const Status status = (*reader)->ForEachActivity([&](const SampleRow& row) {
+      const SampleCell& cell = row.cell;
+      EXPECT_EQ(cell.stack, kNoStack);
+      EXPECT_EQ(row.buckets, 1);
+      costs[{row.bucket, cell.thread, cell.state}] += Cost{cell.count, cell.wall_ns, cell.cpu_ns};
+    });
+    ASSERT_TRUE(status) << status.error().what;
+  };
+  std::map<std::tuple<int64_t, ThreadId, ThreadState>, Cost> stored, added_up;
+  ASSERT_NO_FATAL_FAILURE(read(stored));
+  EXPECT_EQ(stored.size(), 31u);
+  ASSERT_NO_FATAL_FAILURE(Change(path,
+                                 "DROP TABLE thread_activity; ALTER TABLE sample DROP COLUMN "
+                                 "buckets; PRAGMA user_version = 1001"));
+  ASSERT_NO_FATAL_FAILURE(read(added_up));
+  EXPECT_EQ(stored, added_up);
+}
+
+// What came with a minor version is not in the files of those before.
+TEST(OpenTest, ReadsTheFirstMinorVersion) {
+  TemporaryFolder folder;
+  auto path = folder / "run.linescope";
+  ASSERT_TRUE(WriteFixture(path));
+  ASSERT_NO_FATAL_FAILURE(
+      Change(path, "ALTER TABLE function DROP COLUMN kind; PRAGMA user_version = 1000"));
+  auto reader = ProfileReader::Open(path);
+  ASSERT_TRUE(reader) << reader.error().what;
+  auto profile = (*reader)->Load();
+  ASSERT_TRUE(profile) << profile.error().what;
+  ASSERT_FALSE(profile->functions.empty());
+  for (const FunctionInfo& function : profile->functions)
+    EXPECT_EQ(function.kind, FunctionKind::kPython);
+}
+
+TEST(OpenTest, KeepsTheKindOfAFunctionAndShowsAnUnknownOneAsPython) {
+  TemporaryFolder folder;
+  auto path = folder / "run.linescope";
+  ASSERT_TRUE(WriteFixture(path));
+  ASSERT_NO_FATAL_FAILURE(Change(path,
+                                 "UPDATE function SET kind = 'native' WHERE id = 1;"
+                                 "UPDATE function SET kind = 'of the future' WHERE id = 2"));
+  auto reader = ProfileReader::Open(path);
+  ASSERT_TRUE(reader) << reader.error().what;
+  auto profile = (*reader)->Load();
+  ASSERT_TRUE(profile) << profile.error().what;
+  EXPECT_EQ(profile->functions[1].kind, FunctionKind::kNative);
+  EXPECT_EQ(profile->functions[2].kind, FunctionKind::kPython);
+}
+
 // Each is one thing wrong with an otherwise sound profile. The message must say that it is damage.
 TEST(OpenTest, FindsDamage) {
   const std::vector<std::string> damages = {
@@ -215,6 +272,9 @@ TEST(OpenTest, FindsDamage) {
       "UPDATE sample SET thread = -5",
       "UPDATE sample SET bucket = -1 WHERE bucket = 0",
       "UPDATE sample SET bucket = 9223372036854775807 WHERE stack = 4 AND bucket = 0",
+      "UPDATE sample SET buckets = 0",
+      "UPDATE sample SET buckets = 1025",
+      "UPDATE sample SET buckets = 9223372036854775807",
       "UPDATE sample SET count = -1",
       "UPDATE sample SET wall_ns = -1",
       "UPDATE source_unit SET text_bytes = text_bytes + 1",

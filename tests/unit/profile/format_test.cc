@@ -75,8 +75,19 @@ TEST_F(FormatTest, ItsNumbersAreTheCodes) {
     EXPECT_THAT(document_, HasSubstr(fmt::format("`{}`", DropReasonName(DropReason(i)))));
   for (size_t i = 0; i < kThreadStateCount; ++i)
     EXPECT_THAT(document_, HasSubstr(fmt::format("`{}`", ThreadStateName(ThreadState(i)))));
-  EXPECT_THAT(Column("SELECT name FROM thread_state ORDER BY id"),
-              ::testing::ElementsAre("unknown", "running", "waiting", "gil wait"));
+  for (size_t i = 0; i < kFunctionKindCount; ++i)
+    EXPECT_THAT(document_, HasSubstr(fmt::format("`{}`", FunctionKindName(FunctionKind(i)))));
+  std::vector<std::string> names, on_cpu, holds_gil;
+  for (size_t i = 0; i < kThreadStateCount; ++i) {
+    const auto state = static_cast<ThreadState>(i);
+    const auto holds = HoldsGil(state);
+    names.emplace_back(ThreadStateName(state));
+    on_cpu.emplace_back(IsOnCpu(state) ? "1" : "0");
+    holds_gil.emplace_back(!holds ? "unknown" : *holds ? "1" : "0");
+  }
+  EXPECT_EQ(Column("SELECT name FROM thread_state ORDER BY id"), names);
+  EXPECT_EQ(Column("SELECT on_cpu FROM thread_state ORDER BY id"), on_cpu);
+  EXPECT_EQ(Column("SELECT ifnull(holds_gil, 'unknown') FROM thread_state ORDER BY id"), holds_gil);
 }
 
 TEST_F(FormatTest, DatabasesAreSound) {

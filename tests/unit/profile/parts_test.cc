@@ -48,34 +48,39 @@ TEST(JsonListTest, EscapesWhatJsonMust) {
 }
 
 TEST(IdentitiesTest, EqualIdentitiesGetOneId) {
-  Identities ids;
+  Identities ids(1000);
   FunctionId f = ids.AddFunction({"/a.py", "f", "C.f", 3, true});
   EXPECT_EQ(ids.AddFunction({"/a.py", "f", "C.f", 3, false}), f);
   EXPECT_NE(ids.AddFunction({"/a.py", "f", "C.f", 4, true}), f);
   EXPECT_NE(ids.AddFunction({"/a.pyC", "f", ".f", 3, true}), f);
+  EXPECT_NE(ids.AddFunction({"/a.py", "f", "C.f", 3, true, FunctionKind::kNative}), f);
   FunctionId lib = ids.AddFunction({"/lib.py", "g", "g", 1, false});
-  StackId root = ids.AddStack({kNoStack, f, 3});
-  EXPECT_EQ(ids.AddStack({kNoStack, f, 3}), root);
-  StackId other_line = ids.AddStack({kNoStack, f, 4});
+  StackId root = ids.AddStack({kNoStack, f, {.line = 3}});
+  EXPECT_EQ(ids.AddStack({kNoStack, f, {.line = 3}}), root);
+  StackId other_line = ids.AddStack({kNoStack, f, {.line = 4}});
   EXPECT_NE(other_line, root);
-  StackId leaf = ids.AddStack({root, lib, 9});
-  StackId deeper = ids.AddStack({leaf, lib, 9});
+  const SourceRange piece{.line = 3, .end_line = 3, .column = 4, .end_column = 9};
+  StackId with_columns = ids.AddStack({kNoStack, f, piece});
+  EXPECT_NE(with_columns, root);
+  EXPECT_EQ(ids.AddStack({kNoStack, f, piece}), with_columns);
+  StackId leaf = ids.AddStack({root, lib, {.line = 9}});
+  StackId deeper = ids.AddStack({leaf, lib, {.line = 9}});
   EXPECT_EQ(ids.stacks()[root].project, root);
   EXPECT_EQ(ids.stacks()[deeper].project, root);
   EXPECT_EQ(ids.stacks()[deeper].depth, 2u);
   EXPECT_EQ(ids.stacks()[leaf].frame, ids.stacks()[deeper].frame);
-  StackId library_root = ids.AddStack({kNoStack, lib, 9});
+  StackId library_root = ids.AddStack({kNoStack, lib, {.line = 9}});
   EXPECT_EQ(ids.stacks()[library_root].project, kNoStack);
 }
 
 TEST(IdentitiesTest, OnlyWhatIsNewIsPending) {
-  Identities ids;
+  Identities ids(1000);
   FunctionId f = ids.AddFunction({"/a.py", "f", "f", 1, true});
-  StackId root = ids.AddStack({kNoStack, f, 1});
+  StackId root = ids.AddStack({kNoStack, f, {.line = 1}});
   ids.MarkCommitted();
   EXPECT_TRUE(ids.pending_functions().empty());
   ids.AddFunction({"/a.py", "g", "g", 5, true});
-  ids.AddStack({root, f, 1});
+  ids.AddStack({root, f, {.line = 1}});
   EXPECT_EQ(ids.first_pending_function(), 1u);
   EXPECT_EQ(ids.pending_functions().size(), 1u);
   EXPECT_EQ(ids.first_pending_frame(), 1u);

@@ -129,7 +129,7 @@ inline void FillFixture(ProfileWriter& writer) {
                  std::initializer_list<FixtureFrame> frames) {
     StackId stack = kNoStack;
     for (const FixtureFrame& frame : frames)
-      stack = writer.AddStack({stack, functions[frame.function], frame.line});
+      stack = writer.AddStack({stack, functions[frame.function], {.line = frame.line}});
     // Spread over the run, a tenth of the samples every 0.3 s, and what is left at the end.
     bool running = state == ThreadState::kRunning;
     for (int64_t i = 0; i < 10; ++i) {

@@ -141,14 +141,23 @@ TEST_F(RoundTripTest, CountsOnlyRunningSamplesInModeCpu) {
 
 TEST_F(RoundTripTest, KeepsTheTimeline) {
   auto reader = Written();
+  EXPECT_EQ(reader->bucket_width_ns(), 100'000'000);
+  std::map<int64_t, Cost> running;
+  Status status = reader->ForEachActivity([&](const SampleRow& row) {
+    EXPECT_EQ(row.cell.stack, kNoStack);
+    EXPECT_EQ(row.buckets, 1);
+    if (row.cell.state == ThreadState::kRunning)
+      running[row.bucket] += Cost{row.cell.count, row.cell.wall_ns, row.cell.cpu_ns};
+  });
+  ASSERT_TRUE(status) << status.error().what;
+  ASSERT_EQ(running.size(), 10u);
   auto profile = reader->Load();
   ASSERT_TRUE(profile);
-  EXPECT_EQ(profile->bucket_width_ns, 100'000'000);
   ASSERT_EQ(profile->timeline.size(), 10u);
   EXPECT_EQ(profile->timeline[1].start_ns, 300'000'000);
-  auto running = static_cast<size_t>(ThreadState::kRunning);
-  EXPECT_EQ(profile->timeline[1].by_state[running].samples, 10u);
-  EXPECT_EQ(profile->timeline[1].by_state[running].cpu_ns, 90'000'000);
+  EXPECT_EQ(profile->timeline[1].by_state[static_cast<size_t>(ThreadState::kRunning)],
+            running.at(3));
+  EXPECT_EQ(running.at(3), (Cost{10, 100'000'000, 90'000'000}));
 }
 
 TEST_F(RoundTripTest, RanksLinesAndFunctions) {

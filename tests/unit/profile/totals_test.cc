@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "profile/reader.h"
@@ -25,6 +27,7 @@ using LineKey = std::pair<std::string, int32_t>;
 
 struct Totals {
   std::map<LineKey, Costs> lines;
+  std::map<std::pair<std::string, SourceRange>, Costs> expressions;  // without inclusive
   std::map<FunctionId, Costs> functions;
   std::map<std::string, Costs> files;
   bool operator==(const Totals&) const = default;
@@ -65,7 +68,9 @@ Totals ByHand(const Recording& recording, Weight weight) {
     auto add = [&](StackId stack, size_t kind) {
       const StackNode& node = recording.stacks[stack];
       const FunctionInfo& function = recording.functions[node.function];
-      totals.lines[{function.file, node.line}][kind] += cost;
+      totals.lines[{function.file, node.range.line}][kind] += cost;
+      if (node.range.has_columns() && kind < 2)
+        totals.expressions[{function.file, node.range}][kind] += cost;
       totals.functions[node.function][kind] += cost;
       totals.files[function.file][kind] += cost;
     };
@@ -80,7 +85,7 @@ Totals ByHand(const Recording& recording, Weight weight) {
     std::set<std::string> files;
     for (StackId id = cell.stack; id != kNoStack; id = recording.stacks[id].parent) {
       const StackNode& node = recording.stacks[id];
-      lines.insert({recording.functions[node.function].file, node.line});
+      lines.insert({recording.functions[node.function].file, node.range.line});
       functions.insert(node.function);
       files.insert(recording.functions[node.function].file);
     }
@@ -100,6 +105,9 @@ Totals FromReader(const std::filesystem::path& path, Weight weight) {
   for (const LineStats& line : profile->lines)
     totals.lines[{profile->files[line.file].path, line.line}] = {line.self, line.project,
                                                                  line.inclusive};
+  for (const ExpressionStats& expression : profile->expressions)
+    totals.expressions[{profile->files[expression.file].path, expression.range}] = {
+        expression.self, expression.project, {}};
   for (const FunctionStats& function : profile->function_stats)
     totals.functions[function.function] = {function.self, function.project, function.inclusive};
   for (const FileStats& file : profile->files)
@@ -119,6 +127,12 @@ class Views {
     Select("lines", "file, ifnull(line, 0)", weight, [&](const Statement& row, const Costs& costs) {
       totals.lines[{row.Text(0), static_cast<int32_t>(row.Int(1))}] = costs;
     });
+    Select("expressions", "file, line, end_line, column, end_column", weight,
+           [&](const Statement& row, const Costs& costs) {
+             auto number = [&](int column) { return static_cast<int32_t>(row.Int(column)); };
+             const SourceRange range{number(1), number(2), number(3), number(4)};
+             totals.expressions[{row.Text(0), range}] = costs;
+           });
     Select("functions", "function, 0", weight, [&](const Statement& row, const Costs& costs) {
       totals.functions[static_cast<FunctionId>(row.Int(0))] = costs;
     });
@@ -128,12 +142,16 @@ class Views {
   }
 
  private:
+  static constexpr const char* kKinds[] = {"self", "project", "inclusive"};
   static constexpr int kReadOnlyUri = 0x1 | 0x40;  // SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
 
   template <class Visit>
   void Select(const std::string& view, const std::string& keys, Weight weight, Visit visit) {
     std::string columns;
-    for (const char* kind : {"self", "project", "inclusive"})
+    const bool of_expressions = view == "expressions";
+    const int first = of_expressions ? 5 : 2;  // behind the keys
+    const int kinds = of_expressions ? 2 : 3;
+    for (const char* kind : std::span(kKinds).first(static_cast<size_t>(kinds)))
       columns += fmt::format(", {0}_{1}samples, {0}_wall_ns, {0}_cpu_ns", kind,
                              weight == Weight::kCpu ? "cpu_" : "");
     auto row = database_->Prepare(fmt::format("SELECT {}{} FROM {}", keys, columns, view));
@@ -143,10 +161,14 @@ class Views {
       ASSERT_TRUE(more) << more.error().what;
       if (!*more) return;
       Costs costs;
-      for (int i = 0; i < 3; ++i)
-        costs[static_cast<size_t>(i)] = {static_cast<uint64_t>(row->Int(2 + 3 * i)),
-                                         row->Int(3 + 3 * i), row->Int(4 + 3 * i)};
-      if (costs[2].samples) visit(*row, costs);
+      uint64_t samples = 0;
+      for (int i = 0; i < kinds; ++i) {
+        const int at = first + 3 * i;
+        costs[static_cast<size_t>(i)] = {static_cast<uint64_t>(row->Int(at)), row->Int(at + 1),
+                                         row->Int(at + 2)};
+        samples += costs[static_cast<size_t>(i)].samples;
+      }
+      if (samples != 0) visit(*row, costs);
     }
   }
 
@@ -159,6 +181,7 @@ Totals WithoutWall(Totals totals) {
       for (Cost& cost : costs) cost.wall_ns = 0;
   };
   clear(totals.lines);
+  clear(totals.expressions);
   clear(totals.functions);
   clear(totals.files);
   return totals;
@@ -186,7 +209,11 @@ SampleRow Row(StackId stack, uint64_t count, ThreadState state = ThreadState::kR
 Recording RecursionThroughALibrary() {
   Recording recording;
   recording.functions = {{"/p/a.py", "f", "f", 1, true}, {"/lib/l.py", "g", "g", 1, false}};
-  recording.stacks = {{kNoStack, 0, 2}, {0, 1, 9}, {1, 0, 2}, {2, 0, 3}, {3, 1, 9}};
+  recording.stacks = {{kNoStack, 0, {.line = 2}},
+                      {0, 1, {.line = 9}},
+                      {1, 0, {2, 2, 4, 9}},
+                      {2, 0, {.line = 3}},
+                      {3, 1, {9, 10, 0, 4}}};
   recording.rows = {Row(4, 7), Row(1, 5), Row(3, 2)};
   return recording;
 }
@@ -207,7 +234,7 @@ TEST(TotalsTest, RecursionThroughALibrary) { ExpectAllAgree(RecursionThroughALib
 TEST(TotalsTest, UnknownLinesAreALineOfTheirOwn) {
   Recording recording;
   recording.functions = {{"/p/a.py", "f", "f", 1, true}};
-  recording.stacks = {{kNoStack, 0, 0}, {0, 0, 0}, {1, 0, 4}};
+  recording.stacks = {{kNoStack, 0}, {0, 0}, {1, 0, {.line = 4}}};
   recording.rows = {Row(1, 3), Row(2, 1)};
   ExpectAllAgree(recording);
 }
@@ -215,7 +242,7 @@ TEST(TotalsTest, UnknownLinesAreALineOfTheirOwn) {
 TEST(TotalsTest, NoSamplesAtAll) {
   Recording recording;
   recording.functions = {{"/p/a.py", "f", "f", 1, true}};
-  recording.stacks = {{kNoStack, 0, 1}};
+  recording.stacks = {{kNoStack, 0, {.line = 1}}};
   ExpectAllAgree(recording);
 }
 
@@ -229,7 +256,8 @@ TEST(TotalsTest, AStackAsDeepAsRecursionGets) {
   Recording recording;
   recording.functions = {{"/p/a.py", "f", "f", 1, true}, {"/p/a.py", "g", "g", 9, true}};
   for (StackId i = 0; i < 20'000; ++i)
-    recording.stacks.push_back({i == 0 ? kNoStack : i - 1, i % 2, static_cast<int32_t>(i % 7 + 1)});
+    recording.stacks.push_back(
+        {i == 0 ? kNoStack : i - 1, i % 2, {.line = static_cast<int32_t>(i % 7 + 1)}});
   recording.rows = {Row(19'999, 11), Row(9'999, 4), Row(0, 1)};
   ExpectAllAgree(recording);
 }
@@ -246,12 +274,17 @@ TEST_P(RandomTotalsTest, Agree) {
         {fmt::format("/p/{}.py", i % 3), name, name, static_cast<int32_t>(i + 1), below(2) == 0});
   }
   // Few functions and lines, so that recursion is the rule.
-  std::set<std::tuple<StackId, FunctionId, int32_t>> known;
+  std::set<std::tuple<StackId, FunctionId, SourceRange>> known;
   while (recording.stacks.size() < 150) {
     auto size = static_cast<uint32_t>(recording.stacks.size());
     StackId parent = size == 0 || below(20) == 0 ? kNoStack : below(size);
-    StackNode node{parent, below(8), static_cast<int32_t>(below(4))};
-    if (known.insert({node.parent, node.function, node.line}).second)
+    StackNode node{parent, below(8), {.line = static_cast<int32_t>(below(4))}};
+    if (node.range.line != kNoLine && below(4) != 0) {
+      const auto column = static_cast<int32_t>(below(3));
+      node.range = {node.range.line, node.range.line + static_cast<int32_t>(below(2)), column,
+                    column + static_cast<int32_t>(below(2))};
+    }
+    if (known.insert({node.parent, node.function, node.range}).second)
       recording.stacks.push_back(node);
   }
   for (int i = 0; i < 400; ++i) {

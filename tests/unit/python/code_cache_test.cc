@@ -13,6 +13,13 @@ namespace {
 
 class CodeCacheTest : public ::testing::TestWithParam<const layout::Table*> {
  protected:
+  template <class T>
+  T Load(Address address) {
+    T value{};
+    EXPECT_TRUE(python_.memory().ReadExact(address, &value, sizeof value));
+    return value;
+  }
+
   FakePython python_{GetParam()};
   CodeCache cache_{&python_.memory(), GetParam()};
 };
@@ -39,6 +46,39 @@ TEST_P(CodeCacheTest, ReadsACodeObjectOnce) {
   EXPECT_EQ(cache_.Load(address, 1), code);
   EXPECT_EQ(cache_.Find(address), code);
   EXPECT_EQ(python_.memory().calls(), calls);
+}
+
+// One text that cannot be read costs that text, not the frame, and not for ever.
+TEST_P(CodeCacheTest, ReadsAgainWhatCouldNotBeRead) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const Address address = python_.Code({.name = "f", .file = "/a.py", .first_line = 7});
+  const auto name = Load<Address>(address + GetParam()->code.name);
+  const auto word = Load<uint64_t>(name);
+  python_.memory().Unmap(name, 8);
+  Code* code = cache_.Load(address, 0);
+  ASSERT_NE(code, nullptr);
+  EXPECT_EQ(code->name, "<unreadable>");
+  EXPECT_EQ(code->file, "/a.py");
+  EXPECT_EQ(code->LineAt(2), 9);
+  EXPECT_TRUE(cache_.Verify(code, 1)) << "not at once";
+  EXPECT_FALSE(cache_.Verify(code, kSecond));
+  python_.memory().Put(name, word);
+  code = cache_.Load(address, kSecond);
+  ASSERT_NE(code, nullptr);
+  EXPECT_EQ(code->name, "f");
+  EXPECT_TRUE(cache_.Verify(code, 2 * kSecond));
+}
+
+TEST_P(CodeCacheTest, GivesUpReadingAgain) {
+  const Address address = python_.Code({.name = "f"});
+  python_.memory().Unmap(Load<Address>(address + GetParam()->code.name), 8);
+  int64_t now = 0;
+  for (int i = 0; i < 100; ++i) {
+    Code* code = cache_.Load(address, now += 1'000'000'000);
+    ASSERT_NE(code, nullptr);
+    cache_.Verify(code, now += 1'000'000'000);
+  }
+  EXPECT_LT(cache_.all().size(), 10u);
 }
 
 TEST_P(CodeCacheTest, KnowsWhichInstructionsAreItsOwn) {

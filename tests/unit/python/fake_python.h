@@ -12,14 +12,43 @@
 
 namespace linescope {
 
-inline auto EachTable() { return ::testing::ValuesIn(layout::kTables); }
+// Free-threaded builds, as their own tables of offsets have it (offsetof of 3.13.5, 3.14.3 and
+// 3.15.2 with Py_GIL_DISABLED).
+inline layout::Table FreeThreaded(const layout::Table& usual) {
+  layout::Table table = layout::WithFreeThreading(usual);
+  if (table.minor >= 14) {
+    table.frame.copy = 72;
+    table.frame.owner = 78;
+    table.code.copies = 224;
+    table.code.bytecode = 232;
+  }
+  return table;
+}
+inline const layout::Table kFree313 = FreeThreaded(layout::kPython313),
+                           kFree314 = FreeThreaded(layout::kPython314),
+                           kFree315 = FreeThreaded(layout::kPython315);
+inline const layout::Table kTraced39 = WithTracedReferences(layout::kPython39),
+                           kTraced311 = WithTracedReferences(layout::kPython311),
+                           kTraced312 = WithTracedReferences(layout::kPython312);
+
+// Of every version, and of every kind of build whose objects lie otherwise.
+inline auto EachTable() {
+  std::vector<const layout::Table*> tables(layout::kTables.begin(), layout::kTables.end());
+  tables.insert(tables.end(),
+                {&kFree313, &kFree314, &kFree315, &kTraced39, &kTraced311, &kTraced312});
+  return ::testing::ValuesIn(tables);
+}
 // Those whose frames lie on a data stack.
 inline auto EachDataStackTable() {
   return ::testing::Values(&layout::kPython311, &layout::kPython312, &layout::kPython313,
-                           &layout::kPython314, &layout::kPython315);
+                           &layout::kPython314, &layout::kPython315, &kFree313, &kFree314,
+                           &kFree315, &kTraced311, &kTraced312);
 }
 inline std::string TableName(const ::testing::TestParamInfo<const layout::Table*>& info) {
-  return "Python3" + std::to_string(info.param->minor);
+  return "Python3" + std::to_string(info.param->minor) +
+         (info.param->free_threaded     ? "FreeThreaded"
+          : info.param->extra_head != 0 ? "TracedReferences"
+                                        : "");
 }
 
 class FakePython {
@@ -41,7 +70,7 @@ class FakePython {
     const layout::Objects& at = table_->objects;
     const Address str = Allocate(at.str_compact + text.size() * kind);
     memory_.Put(str + at.str_length, uint64_t{text.size()});
-    memory_.Put(str + at.str_state, 0x20u | kind << 2);
+    memory_.Put(str + at.str_state, (kCompact | kind) << at.str_kind_bit);
     for (size_t i = 0; i < text.size(); ++i) {
       const uint32_t c = text[i];
       memory_.Write(str + at.str_compact + i * kind, std::as_bytes(std::span(&c, 1)).first(kind));
@@ -64,7 +93,7 @@ class FakePython {
     const layout::Objects& at = table_->objects;
     const Address str = Allocate(at.str_ascii + text.size());
     memory_.Put(str + at.str_length, uint64_t{text.size()});
-    memory_.Put(str + at.str_state, 0x64u);
+    memory_.Put(str + at.str_state, (kAscii | kCompact | 1) << at.str_kind_bit);
     memory_.Write(str + at.str_ascii, text);
     return str;
   }
@@ -162,6 +191,7 @@ class FakePython {
   }
 
  private:
+  static constexpr uint32_t kCompact = 8, kAscii = 16;  // above the three bits of the kind
   const layout::Table* table_;
   FakeMemory memory_;
   Address next_ = 0x10'0000;

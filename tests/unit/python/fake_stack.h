@@ -19,6 +19,9 @@ class FakeStack {
     int32_t stacktop = -1;
     Owner owner = kThread;
     bool is_entry = false;
+    // Of the bytecode, in free-threaded builds: its number and address; 0 is the code's own.
+    int32_t copy = 0;
+    Address copy_at = 0;
   };
 
   explicit FakeStack(FakePython* python) : python_(*python), at_(python->table()) {
@@ -72,8 +75,9 @@ class FakeStack {
     FakeMemory& memory = python_.memory();
     memory.Put(address + at_.frame.code, frame.code);
     memory.Put(address + at_.frame.previous, frame.previous);
-    memory.Put(address + at_.frame.instr,
-               frame.code + at_.code.bytecode + static_cast<Address>(frame.unit * 2));
+    const Address bytecode = frame.copy == 0 ? frame.code + at_.code.bytecode : frame.copy_at;
+    memory.Put(address + at_.frame.instr, bytecode + static_cast<Address>(frame.unit * 2));
+    if (at_.frame.copy != layout::kNone) memory.Put(address + at_.frame.copy, frame.copy);
     memory.Put(address + at_.frame.stacktop, frame.stacktop);
     memory.Put(address + at_.frame.owner, frame.owner);
     if (at_.frame.is_entry != layout::kNone) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <fstream>
 
+#include "python/locals_layout.h"
 #include "unit/python/fake_python.h"
 
 namespace linescope {
@@ -43,8 +45,10 @@ class DebugOffsetsTest : public ::testing::Test {
     Put(1, 0x030d00f0);
     // Every offset its own number, so that a mixed-up field shows.
     for (size_t i = 3; i < bytes_.size() / 8; ++i) Put(i, i * 8);
-    for (const size_t size : {3, 6, 19, 28, 34, 44, 46, 56, 64, 67}) Put(size, 1 << 20);
+    for (const size_t size : {3, 6, 19, 28, 34, 44, 46, 56, 64, 67, 71}) Put(size, 1 << 20);
     // Inside what is read with them: a frame's instruction and owner, an object's type and size.
+    // A thread's status before its frame.
+    Put(27, 32);
     Put(31, 72);
     Put(33, 70);
     Put(45, 8);
@@ -77,6 +81,8 @@ TEST_F(DebugOffsetsTest, TakesTheRuntimesOwnNumbers) {
   EXPECT_EQ(table_.thread.current_frame, 23u * 8);
   EXPECT_EQ(table_.thread.top, table_.thread.chunk + 8);
   EXPECT_EQ(table_.thread.limit, table_.thread.chunk + 16);
+  EXPECT_EQ(table_.thread.status, 32u);
+  EXPECT_EQ(table_.interpreter.gc_collecting, 10u * 8 + 72u * 8);
   EXPECT_EQ(table_.frame.owner, 70u);
   EXPECT_EQ(table_.code.bytecode, 43u * 8);
   EXPECT_EQ(table_.objects.str_ascii, 70u * 8);
@@ -96,7 +102,7 @@ TEST_F(DebugOffsetsTest, RefusesImpossibleNumbers) {
 }
 
 TEST_F(DebugOffsetsTest, RefusesFieldsBeyondTheirStruct) {
-  for (const size_t size : {3, 6, 19, 28, 34, 44, 46, 56, 64}) {
+  for (const size_t size : {3, 6, 19, 28, 34, 44, 46, 56, 64, 71}) {
     SCOPED_TRACE(size);
     Put(size, 8);
     EXPECT_FALSE(ApplyDebugOffsets(bytes_, &table_));
@@ -107,9 +113,9 @@ TEST_F(DebugOffsetsTest, RefusesFieldsBeyondTheirStruct) {
 
 TEST_F(DebugOffsetsTest, RefusesFieldsOutsideWhatIsRead) {
   // Frame: executable, instruction and owner beyond the locals; code: name beyond the bytecode;
-  // thread: native id before the frame; str: length beyond the data.
+  // thread: native id before the frame, status behind it; str: length beyond the data.
   for (const auto& [word, value] : std::vector<std::pair<size_t, uint64_t>>{
-           {30, 256}, {31, 248}, {33, 256}, {36, 344}, {25, 8}, {69, 560}}) {
+           {30, 256}, {31, 248}, {33, 256}, {36, 344}, {25, 8}, {27, 200}, {69, 560}}) {
     SCOPED_TRACE(word);
     const std::vector<std::byte> good = bytes_;
     Put(word, value);
@@ -124,6 +130,100 @@ TEST_F(DebugOffsetsTest, RefusesOtherVersionsAndShortTables) {
   EXPECT_EQ(ApplyDebugOffsets(bytes_, &other).error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(ApplyDebugOffsets(std::span(bytes_).first(500), &table_).error().code,
             ErrorCode::kUnsupported);
+}
+
+// The tables of offsets of free-threaded builds, printed by a program that was compiled with their
+// headers (_Py_DebugOffsets_INIT), because such builds are rare.
+layout::Table ByOwnOffsets(int minor) {
+  std::vector<std::byte> bytes(kDebugOffsetsBytes);
+  std::ifstream file(fmt::format("{}/unit/python/offsets_3_{}t.txt", LINESCOPE_TEST_DATA, minor));
+  size_t at = 0;
+  for (uint64_t word = 0; file >> word; at += 8) std::memcpy(bytes.data() + at, &word, 8);
+  EXPECT_GT(at, 700u) << "no table of Python 3." << minor;
+  const auto header = ReadDebugOffsetsHeader(bytes);
+  EXPECT_TRUE(header && header->free_threaded && header->version.minor == minor);
+  auto table = LayoutFor({3, minor, 0, 0});
+  const Status applied = ApplyDebugOffsets(bytes, &*table);
+  EXPECT_TRUE(applied) << applied.error().what;
+  return *table;
+}
+
+// The numbers are offsetof with the same headers.
+TEST(FreeThreading, IsReadByTheBuildsOwnOffsets) {
+  for (const int minor : {14, 15}) {
+    SCOPED_TRACE(minor);
+    const layout::Table table = ByOwnOffsets(minor);
+    EXPECT_TRUE(table.free_threaded);
+    EXPECT_EQ(table.frame.copy, 72u);
+    EXPECT_EQ(table.frame.owner, 78u);
+    EXPECT_EQ(table.frame.locals, 80u);
+    EXPECT_EQ(table.frame_specials_words, 10u);
+    EXPECT_EQ(table.code.flags, 64u);
+    EXPECT_EQ(table.code.nlocalsplus, 88u);
+    EXPECT_EQ(table.code.framesize, 92u);
+    EXPECT_EQ(table.code.version, 108u);
+    EXPECT_EQ(table.code.first_traceable, 208u);
+    EXPECT_EQ(table.code.copies, 224u);
+    EXPECT_EQ(table.code.bytecode, 232u);
+    EXPECT_EQ(table.objects.type, 24u);
+    EXPECT_EQ(table.objects.str_state, 48u);
+    EXPECT_EQ(table.objects.str_ascii, 56u);
+    EXPECT_EQ(table.objects.str_compact, 72u);
+    EXPECT_EQ(table.objects.str_kind_bit, 8u);
+    EXPECT_EQ(table.objects.dict_keys, 48u);
+    EXPECT_EQ(table.generator.frame, 88u);
+    EXPECT_EQ(table.gil.enabled, 0u);
+    EXPECT_EQ(table.gil.holder, 16u);
+    EXPECT_EQ(table.gil.locked, 24u);
+    EXPECT_EQ(table.names.managed_dict, 8u);
+    EXPECT_EQ(table.names.type_cached_keys, minor == 14 ? 896u : 904u);
+    EXPECT_EQ(table.thread.native_id, minor == 14 ? 160u : 184u);
+    const layout::Values values = layout::ValuesFor(table);
+    EXPECT_EQ(values.frame_namespace, 40u);
+    EXPECT_EQ(values.frame_slots, 80u);
+    EXPECT_EQ(values.code_names, 112u);
+    EXPECT_EQ(values.tuple_items, 48u);
+    EXPECT_EQ(values.set_table, 56u);
+    EXPECT_EQ(values.type_dict, 280u);
+    EXPECT_EQ(values.type_qualified_name, minor == 14 ? 888u : 896u);
+  }
+}
+
+TEST(FreeThreading, TheCopiesMustLieWhereTheyAreRead) {
+  layout::Table table = layout::kPython314;
+  std::vector<std::byte> bytes(kDebugOffsetsBytes);
+  std::ifstream file(std::string(LINESCOPE_TEST_DATA) + "/unit/python/offsets_3_14t.txt");
+  size_t at = 0;
+  for (uint64_t word = 0; file >> word; at += 8) std::memcpy(bytes.data() + at, &word, 8);
+  for (const auto& [word, value] : {std::pair<size_t, uint64_t>{38, 80}, {49, 232}}) {
+    std::vector<std::byte> bad = bytes;
+    std::memcpy(bad.data() + word * 8, &value, 8);
+    EXPECT_EQ(ApplyDebugOffsets(bad, &table).error().code, ErrorCode::kCorrupt) << word;
+  }
+  EXPECT_TRUE(ApplyDebugOffsets(bytes, &table));
+}
+
+// The numbers are offsetof with Py_TRACE_REFS.
+TEST(TracedReferences, MoveWhatLiesInObjects) {
+  EXPECT_EQ(kTraced39.frame.code, 48u);
+  EXPECT_EQ(kTraced39.frame.previous, 40u);
+  EXPECT_EQ(kTraced39.frame.instr, 120u);
+  EXPECT_EQ(kTraced39.frame.owner, 132u);
+  EXPECT_EQ(kTraced39.code.code_bytes, 64u);
+  EXPECT_EQ(kTraced39.code.linetable, 136u);
+  EXPECT_EQ(kTraced39.objects.str_ascii, 64u);
+  EXPECT_EQ(kTraced39.names.type_cached_keys, 880u);
+  EXPECT_EQ(kTraced311.frame.code, layout::kPython311.frame.code) << "is in no object";
+  EXPECT_EQ(kTraced311.generator.frame, 96u);
+  EXPECT_EQ(kTraced311.code.first_traceable, 184u);
+  EXPECT_EQ(kTraced312.code.framesize, 92u);
+  EXPECT_EQ(kTraced312.code.bytecode, 208u);
+  EXPECT_EQ(kTraced312.names.int_size, 32u);
+  EXPECT_EQ(layout::ValuesFor(kTraced39).frame_slots, 376u);
+  EXPECT_EQ(layout::ValuesFor(kTraced39).frame_namespace, 72u);
+  EXPECT_EQ(layout::ValuesFor(kTraced39).code_locals, 88u);
+  EXPECT_EQ(layout::ValuesFor(kTraced311).frame_namespace, 24u);
+  EXPECT_EQ(layout::ValuesFor(kTraced311).type_qualified_name, 880u);
 }
 
 TEST(LayoutForNewer, TakesTheNewestFormAndKnowsNoOpcode) {
@@ -146,7 +246,9 @@ TEST_P(TableTest, OpcodesHaveKnownKindsAndAllKindsThatMatter) {
   }
   EXPECT_EQ(kinds[static_cast<int>(OpcodeKind::kMove)],
             GetParam()->liveness == layout::Liveness::kExecutable ? 1 : 0);
-  for (size_t i = static_cast<size_t>(OpcodeKind::kMove) + 1; i < kinds.size(); ++i) {
+  EXPECT_EQ(kinds[static_cast<int>(OpcodeKind::kCall)],
+            GetParam()->liveness == layout::Liveness::kObject ? 5 : 0);
+  for (size_t i = static_cast<size_t>(OpcodeKind::kCall) + 1; i < kinds.size(); ++i) {
     EXPECT_EQ(kinds[i], 0) << i;
   }
 }

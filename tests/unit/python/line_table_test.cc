@@ -21,8 +21,18 @@ struct Truth {
   std::string name;
   int32_t first_line = 0;
   std::vector<uint8_t> table;
-  std::vector<int32_t> lines;
+  std::vector<SourceRange> ranges;
 };
+
+// "12:12:4:9", or "12" without columns.
+SourceRange ParseRange(const std::string& text) {
+  SourceRange range;
+  char colon;
+  std::istringstream(text) >> range.line >> colon >> range.end_line >> colon >> range.column >>
+      colon >> range.end_column;
+  return range.has_columns() ? range : SourceRange{.line = range.line};
+}
+
 Truth ParseTruth(const std::string& text) {
   std::istringstream fields(text);
   Truth truth;
@@ -36,20 +46,30 @@ Truth ParseTruth(const std::string& text) {
   }
   while (fields >> run) {
     const size_t star = run.find('*');
-    truth.lines.insert(truth.lines.end(), std::stoul(run.substr(star + 1)),
-                       std::stoi(run.substr(0, star)));
+    truth.ranges.insert(truth.ranges.end(), std::stoul(run.substr(star + 1)),
+                        ParseRange(run.substr(0, star)));
   }
   return truth;
 }
 
+std::vector<int32_t> Lines(const UnitRanges& ranges) {
+  std::vector<int32_t> lines;
+  for (size_t unit = 0; unit < ranges.size(); ++unit) lines.push_back(ranges.At(unit).line);
+  return lines;
+}
+
+std::string Text(const SourceRange& range) {
+  return fmt::format("{}:{}:{}:{}", range.line, range.end_line, range.column, range.end_column);
+}
+
 void Check(int minor, const Truth& truth) {
-  ASSERT_FALSE(truth.lines.empty());
+  ASSERT_FALSE(truth.ranges.empty());
   const auto decode = minor >= 11   ? DecodeLocationTable
                       : minor == 10 ? DecodeLineRanges
                                     : DecodeLineDeltas;
-  const std::vector<int32_t> lines = decode(truth.table, truth.first_line, truth.lines.size());
-  for (size_t unit = 0; unit < truth.lines.size(); ++unit) {
-    ASSERT_EQ(lines[unit], truth.lines[unit]) << truth.name << " unit " << unit;
+  const UnitRanges ranges = decode(truth.table, truth.first_line, truth.ranges.size());
+  for (size_t unit = 0; unit < truth.ranges.size(); ++unit) {
+    ASSERT_EQ(Text(ranges.At(unit)), Text(truth.ranges[unit])) << truth.name << " unit " << unit;
   }
 }
 
@@ -65,7 +85,7 @@ TEST_P(LineTableLive, GivesTheInterpretersOwnLines) {
       const Truth truth = ParseTruth(line);
       Check(GetParam(), truth);
       ++codes;
-      longest = std::max(longest, truth.lines.size());
+      longest = std::max(longest, truth.ranges.size());
     }
     EXPECT_GT(codes, 400);
     EXPECT_GT(longest, 65536u) << "no code object beyond 16 bits of units";
@@ -90,24 +110,25 @@ TEST(LineTable, GivesTheLinesThatInterpretersGave) {
 
 TEST(LineTable, EndsWithItsTable) {
   const std::vector<uint8_t> one_entry{0x80 | 13 << 3 | 1, 4};  // two units, line +2
-  EXPECT_THAT(DecodeLocationTable(one_entry, 10, 5),
+  EXPECT_THAT(Lines(DecodeLocationTable(one_entry, 10, 5)),
               ElementsAre(12, 12, kNoLine, kNoLine, kNoLine));
-  EXPECT_THAT(DecodeLocationTable({}, 10, 3), Each(kNoLine));
-  EXPECT_THAT(DecodeLocationTable(one_entry, 10, 0), SizeIs(0));
-  EXPECT_THAT(DecodeLocationTable(one_entry, 10, 1), ElementsAre(12));
+  EXPECT_THAT(Lines(DecodeLocationTable({}, 10, 3)), Each(kNoLine));
+  EXPECT_THAT(Lines(DecodeLocationTable(one_entry, 10, 0)), SizeIs(0));
+  EXPECT_THAT(Lines(DecodeLocationTable(one_entry, 10, 1)), ElementsAre(12));
 }
 
 TEST(LineTable, EndsWithItsPairs) {
   // Two units on the first line, one on the line behind, then nothing more is said.
-  EXPECT_THAT(DecodeLineRanges(std::vector<uint8_t>{4, 0, 2, 1}, 10, 5),
+  EXPECT_THAT(Lines(DecodeLineRanges(std::vector<uint8_t>{4, 0, 2, 1}, 10, 5)),
               ElementsAre(10, 10, 11, kNoLine, kNoLine));
-  EXPECT_THAT(DecodeLineDeltas(std::vector<uint8_t>{4, 1}, 10, 5), ElementsAre(10, 10, 11, 11, 11));
-  EXPECT_THAT(DecodeLineRanges({}, 10, 2), Each(kNoLine));
-  EXPECT_THAT(DecodeLineDeltas({}, 10, 2), Each(10));
+  EXPECT_THAT(Lines(DecodeLineDeltas(std::vector<uint8_t>{4, 1}, 10, 5)),
+              ElementsAre(10, 10, 11, 11, 11));
+  EXPECT_THAT(Lines(DecodeLineRanges({}, 10, 2)), Each(kNoLine));
+  EXPECT_THAT(Lines(DecodeLineDeltas({}, 10, 2)), Each(10));
   // 0x80: no line in 3.10, and 128 lines back before.
-  EXPECT_THAT(DecodeLineRanges(std::vector<uint8_t>{2, 0x80, 2, 1}, 10, 2),
+  EXPECT_THAT(Lines(DecodeLineRanges(std::vector<uint8_t>{2, 0x80, 2, 1}, 10, 2)),
               ElementsAre(kNoLine, 11));
-  EXPECT_THAT(DecodeLineDeltas(std::vector<uint8_t>{2, 0x80}, 200, 2), ElementsAre(200, 72));
+  EXPECT_THAT(Lines(DecodeLineDeltas(std::vector<uint8_t>{2, 0x80}, 200, 2)), ElementsAre(200, 72));
 }
 
 TEST(LineTable, BearsMalformedTables) {
@@ -120,8 +141,8 @@ TEST(LineTable, BearsMalformedTables) {
   for (int i = 0; i < 50; ++i) {
     overflow.insert(overflow.end(), {0x80 | 13 << 3, 0x7e, 0x7f, 0x7f, 0x7f, 0x7f, 0x03});
   }
-  EXPECT_THAT(DecodeLocationTable(overflow, INT32_MAX, 100), SizeIs(100));
-  EXPECT_THAT(DecodeLocationTable(std::vector<uint8_t>{0x80 | 14 << 3, 2}, 5, 2),
+  EXPECT_THAT(Lines(DecodeLocationTable(overflow, INT32_MAX, 100)), SizeIs(100));
+  EXPECT_THAT(Lines(DecodeLocationTable(std::vector<uint8_t>{0x80 | 14 << 3, 2}, 5, 2)),
               ElementsAre(6, kNoLine));
 }
 

@@ -69,9 +69,6 @@ struct ExpectedFrame {
 class LocalsLive : public ::testing::TestWithParam<int> {};
 
 TEST_P(LocalsLive, AreThoseThatTheProgramSees) {
-  if (layout::ValuesFor(GetParam()) == nullptr) {
-    GTEST_SKIP() << "variables of Python 3." << GetParam() << " are not read yet";
-  }
   LS_FOR_EACH_INTERPRETER(python, GetParam()) {
     PythonTarget target(python.path, {ProgramPath("locals.py")});
     std::vector<ExpectedFrame> expected;
@@ -91,9 +88,7 @@ TEST_P(LocalsLive, AreThoseThatTheProgramSees) {
     const layout::Table& table = probe.runtime.table;
     const auto stack = probe.Reader(probe.list.threads[0]);
     ASSERT_EQ(ReadStack(probe.memory.get(), stack.get(), true, MonotonicNs()), Decision::kOk);
-    const layout::Values* values = layout::ValuesFor(table.minor);
-    ASSERT_NE(values, nullptr);
-    LocalsReader reader(probe.memory.get(), &table, values);
+    LocalsReader reader(probe.memory.get(), &table);
 
     std::vector<StackFrame> frames;  // newest first
     for (const StackFrame& frame : stack->frames()) {
@@ -142,9 +137,7 @@ class MadeUp : public ::testing::Test {
   void Put(Address at, const std::vector<uint64_t>& words) {
     memory_.Write(at, std::as_bytes(std::span(words)));
   }
-  Repr Of(Address object) {
-    return ObjectRepr(&objects_, layout::ValuesFor(table_.minor), {}).Of(object);
-  }
+  Repr Of(Address object) { return ObjectRepr(&objects_, {}).Of(object); }
 
   layout::Table table_ = layout::kPython312;
   FakeMemory memory_;

@@ -328,6 +328,31 @@ TEST_P(ClearedCodeTest, FindsTheGeneratorThatALoopRuns) {
 
 INSTANTIATE_TEST_SUITE_P(Python, ClearedCodeTest,
                          ::testing::Values(&layout::kPython314, &layout::kPython315), TableName);
+// As in a version to come that keeps its frames otherwise.
+TEST_P(StackReaderTest, FollowsTheLinksWhereChunksAreOfAnUnknownForm) {
+  const Address a = Push(
+      {.code = Code("a"), .previous = root_, .unit = kCall, .stacktop = Saved(), .is_entry = true});
+  const Address b = Push({.code = Code("b"), .previous = a, .unit = kCall, .stacktop = Saved()});
+  const Address c = Push({.code = Code("c"), .previous = b, .unit = kOther});
+  stack_.SetCurrent(c);
+  python_.memory().Put(stack_.chunk() + layout::kChunkSize, uint64_t{3});
+  for (const bool exact : {true, false}) {
+    DataStackReader reader(&python_.memory(), GetParam(), &codes_, stack_.thread());
+    Decision decision = Decision::kAgain;
+    for (int tick = 0; tick < 6 && decision != Decision::kOk; ++tick) {
+      decision = ReadStack(&python_.memory(), &reader, exact, now_ += 1'000'000, 3);
+    }
+    ASSERT_EQ(decision, Decision::kOk);
+    std::vector<std::string> names;
+    for (const StackFrame& frame : reader.frames()) names.push_back(frame.code->name);
+    EXPECT_THAT(names, ElementsAre("a", "b", "c"));
+    // What was met is read ahead from then on, in one call.
+    const uint64_t before = python_.memory().calls();
+    ASSERT_EQ(ReadStack(&python_.memory(), &reader, exact, now_ += 1'000'000), Decision::kOk);
+    EXPECT_LE(python_.memory().calls() - before, 4u);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Python, StackReaderTest, EachDataStackTable(), TableName);
 
 }  // namespace

@@ -26,8 +26,9 @@ TEST_P(TapeReplayTest, GivesTheStacksThatWereRecorded) {
   }
   ASSERT_GE(expected.size(), static_cast<size_t>(samples) * 2);
 
+  const bool traced = tape->Fact("traced").has_value();
   TapeMemory memory(*std::move(tape));
-  const auto table = ReadTable(&memory, version, runtime);
+  const auto table = ReadTable(&memory, version, runtime, traced);
   ASSERT_TRUE(table) << table.error().what;
   EXPECT_EQ(WalkStacks(&memory, *table, runtime, samples, [] {}), expected);
 }
@@ -37,9 +38,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values("mixed-3.8.18.tape", "mixed-3.9.18.tape", "mixed-3.10.13.tape",
                       "mixed-3.11.7.tape", "mixed-3.11.2-debian.tape", "mixed-3.12.1.tape",
                       "mixed-3.13.0.tape", "mixed-3.14.3.tape", "mixed-3.15.2.tape",
-                      "await-3.8.18.tape", "await-3.9.18.tape", "await-3.10.13.tape",
-                      "await-3.11.7.tape", "await-3.12.1.tape", "await-3.13.0.tape",
-                      "await-3.14.3.tape", "await-3.15.2.tape"),
+                      "mixed-3.9.2-traced.tape", "mixed-3.13.5t.tape", "await-3.13.5t.tape",
+                      "mixed-3.14.10d.tape", "await-3.8.18.tape", "await-3.9.18.tape",
+                      "await-3.10.13.tape", "await-3.11.7.tape", "await-3.12.1.tape",
+                      "await-3.13.0.tape", "await-3.14.3.tape", "await-3.15.2.tape"),
     [](const auto& tape) {
       std::string name = tape.param;
       std::ranges::replace_if(name, [](char c) { return c == '-' || c == '.'; }, '_');

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <map>
+
 #include "python/runtime.h"
 #include "unit/python/fake_python.h"
 
@@ -79,8 +82,8 @@ TEST_P(ThreadListTest, ReadsAllInterpretersAndThreads) {
   EXPECT_EQ(list_.interpreters[0].modules, 0xabc0u);
   EXPECT_THAT(list_.threads,
               ElementsAre(Expected(a, first, 11), Expected(b, first, 12), Expected(c, second, 13)));
-  // Before 3.11 it is ready when it tells its version.
-  EXPECT_EQ(Probe(), GetParam()->minor < 11 ? RuntimeState::kStarting : RuntimeState::kReady);
+  // Before 3.13 it is ready when its `sys` shows how objects lie.
+  EXPECT_EQ(Probe(), GetParam()->minor < 13 ? RuntimeState::kStarting : RuntimeState::kReady);
 }
 
 TEST_P(ThreadListTest, IsEmptyBeforeTheFirstInterpreter) {
@@ -128,6 +131,37 @@ TEST_P(ThreadListTest, EndsAtAFreedThread) {
   EXPECT_THAT(NativeIds(), ElementsAre(11));
 }
 
+// The target goes on while it is read: before the given read, counted from 1, something happens.
+class BusyMemory final : public RemoteMemory {
+ public:
+  explicit BusyMemory(FakeMemory* memory) : memory_(memory) {}
+  void Before(uint64_t read, std::function<void()> change) { changes_[read] = std::move(change); }
+  ssize_t Read(std::span<const RemoteRange> ranges, void* out) override {
+    if (const auto change = changes_.find(++calls_); change != changes_.end()) change->second();
+    return memory_->Read(ranges, out);
+  }
+
+ private:
+  FakeMemory* memory_;
+  std::map<uint64_t, std::function<void()>> changes_;
+};
+
+TEST_P(ThreadListTest, WalksAgainWhenAThreadEndsUnderItsEyes) {
+  const Address first = Interpreter(0);
+  const Address gone = Thread(first, 11), main = Thread(first, 12);
+  SetHead(first);
+  Link(first, {gone, main});
+  BusyMemory busy(&python_.memory());
+  // Of the runtime, the interpreter (its next, id and modules) and its first thread.
+  constexpr uint64_t kBeforeTheThread = 6;
+  busy.Before(kBeforeTheThread, [&] {
+    Link(first, {main});
+    python_.memory().Put(gone + GetParam()->thread.next, Address{0x6e6f7468696e67});
+  });
+  ASSERT_TRUE(ReadThreadList(&busy, *GetParam(), runtime_, &list_));
+  EXPECT_THAT(NativeIds(), ElementsAre(12));
+}
+
 TEST_P(ThreadListTest, LeavesOutThreadsThatHaveNotBegun) {
   const Address first = Interpreter(0);
   SetHead(first);
@@ -145,6 +179,48 @@ TEST_P(ThreadListTest, ProbingRefusesAnotherInterpretersThread) {
   EXPECT_EQ(Probe(), RuntimeState::kBad);
 }
 
+TEST_P(ThreadListTest, StandsUntilSomethingChanges) {
+  const Address first = Interpreter(0), second = Interpreter(1);
+  const Address a = Thread(first, 11), b = Thread(first, 12), c = Thread(second, 13);
+  FakeMemory& memory = python_.memory();
+  const layout::Thread& at = GetParam()->thread;
+  SetHead(first);
+  memory.Put(first + GetParam()->interpreter.next, second);
+  Link(first, {a, b});
+  Link(second, {c});
+  auto stands = [&] { return ThreadListStands(&memory, *GetParam(), runtime_, list_); };
+  EXPECT_FALSE(stands()) << "nothing was read yet";
+  ASSERT_TRUE(Read());
+  const uint64_t calls = memory.calls();
+  EXPECT_TRUE(stands());
+  EXPECT_EQ(memory.calls(), calls + 1) << "one call for all";
+
+  const Address d = Thread(second, 14);
+  Link(second, {c, d});
+  EXPECT_FALSE(stands()) << "a thread more";
+  Link(second, {c});
+  memory.Put(c + at.next, Address{0});
+  EXPECT_TRUE(stands());
+  memory.Put(b + at.identity, uint64_t{99});
+  EXPECT_FALSE(stands()) << "another thread at the same address";
+  memory.Put(b + at.identity, uint64_t{12});
+  Link(first, {b, a});
+  EXPECT_FALSE(stands()) << "another order";
+  Link(first, {a, b});
+  memory.Put(b + at.next, Address{0});
+  EXPECT_TRUE(stands());
+  Address modules = 0;
+  ASSERT_TRUE(memory.ReadValue(first + GetParam()->interpreter.modules, &modules));
+  memory.Put(first + GetParam()->interpreter.modules, Address{0x5555'0000});
+  EXPECT_FALSE(stands()) << "its modules, which are made after it";
+  memory.Put(first + GetParam()->interpreter.modules, modules);
+  memory.Put(second + GetParam()->interpreter.next, first);
+  EXPECT_FALSE(stands()) << "an interpreter more";
+  memory.Put(second + GetParam()->interpreter.next, Address{0});
+  memory.Unmap(runtime_, kRuntimeBytes);
+  EXPECT_FALSE(stands());
+}
+
 TEST_P(ThreadListTest, TellsWhoHoldsTheGil) {
   const layout::Table& table = *GetParam();
   const Address first = Interpreter(0);
@@ -157,6 +233,7 @@ TEST_P(ThreadListTest, TellsWhoHoldsTheGil) {
     python_.memory().Put(first + table.interpreter.gil, gil);
     holder = gil + table.gil.holder;
     locked = gil + table.gil.locked;
+    if (table.free_threaded) python_.memory().Put(gil + table.gil.enabled, INT32_MAX);
   }
   auto read = [&] { return ReadGilHolder(&python_.memory(), table, runtime_, first); };
   python_.memory().Put(holder, Address{0x4440});

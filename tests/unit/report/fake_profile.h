@@ -53,18 +53,20 @@ class FakeProfile : public ProfileReader {
 
   // The stack of these frames, root first.
   StackId AddStack(const std::vector<std::pair<FunctionId, int32_t>>& frames) {
-    StackId parent = kNoStack;
-    for (const auto& [function, line] : frames) {
-      const auto key = std::tuple(parent, function, line);
-      auto [at, added] = nodes_.try_emplace(key, static_cast<StackId>(stacks_.size()));
-      if (added) {
-        stacks_.parent.push_back(parent);
-        stacks_.function.push_back(function);
-        stacks_.line.push_back(line);
-      }
-      parent = at->second;
+    StackId stack = kNoStack;
+    for (const auto& [function, line] : frames) stack = AddCall(stack, function, {.line = line});
+    return stack;
+  }
+
+  StackId AddCall(StackId parent, FunctionId function, const SourceRange& range) {
+    const auto key = std::tuple(parent, function, range);
+    auto [at, added] = nodes_.try_emplace(key, static_cast<StackId>(stacks_.size()));
+    if (added) {
+      stacks_.parent.push_back(parent);
+      stacks_.function.push_back(function);
+      stacks_.range.push_back(range);
     }
-    return parent;
+    return at->second;
   }
 
   // `count` samples of 1 ms in the bucket of `start_ns`.
@@ -81,11 +83,17 @@ class FakeProfile : public ProfileReader {
     end_.samples += count;
   }
 
-  void AddSource(const std::string& path, const std::string& text, bool in_project = true) {
+  void AddSample(int64_t bucket, const SampleCell& cell, int64_t buckets = 1) {
+    rows_.push_back({.bucket = bucket, .cell = cell, .buckets = buckets});
+    end_.samples += cell.count;
+  }
+
+  void AddSource(const std::string& path, const std::string& text, bool in_project = true,
+                 std::optional<bool> verified = true) {
     SourceRecord source;
     source.path = source.resolved_path = path;
     source.in_project = in_project;
-    source.verified = true;
+    source.verified = verified;
     source.has_text = true;
     source.text_bytes = text.size();
     sources_.push_back(source);
@@ -154,7 +162,7 @@ class FakeProfile : public ProfileReader {
   std::vector<Diagnostic> diagnostics_;
   std::vector<FunctionInfo> functions_;
   StackTree stacks_;
-  std::map<std::tuple<StackId, FunctionId, int32_t>, StackId> nodes_;
+  std::map<std::tuple<StackId, FunctionId, SourceRange>, StackId> nodes_;
   std::vector<SampleRow> rows_;
   int64_t bucket_width_ = 10 * kMs;
 };

@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 HotLine Quote(const std::string& source, uint32_t line) {
   ReportFile file;
   file.path = "/p/a.py";
-  ReportSource parsed{.text = DecodeSource(source), .index = {}};
+  ReportSource parsed{.text = DecodeSource(source), .index = {}, .links = {}};
   parsed.index = IndexPython(parsed.text);
   file.source = std::move(parsed);
   return QuoteLine(file, 0, line, {});

@@ -150,6 +150,40 @@ TEST(ReportModel, HotLinesAreRankedAndLimited) {
   EXPECT_EQ(model.hot[2].line, 2u);
 }
 
+TEST(ReportModel, ExpressionsStandInUtf16) {
+  FakeProfile profile;
+  const FunctionId f = profile.AddFunction("/p/a.py", "f", 1);
+  const FunctionId library = profile.AddFunction("/lib/l.py", "l", 1, false);
+  profile.AddSource("/p/a.py", "\tπ = f('😀') + g(\n  1)\n");
+  // Bytes: π takes two, 😀 four.
+  const StackId call = profile.AddCall(kNoStack, f, {1, 1, 6, 15});
+  profile.AddSamples(0, call, 1);
+  profile.AddSamples(0, profile.AddCall(call, library, {3, 3, 0, 2}), 2);
+  profile.AddSamples(0, profile.AddCall(kNoStack, f, {1, 2, 18, 4}), 6);
+  profile.AddSamples(0, profile.AddCall(kNoStack, f, {.line = 1}), 1);
+  // Beyond the line, and beyond the file.
+  profile.AddSamples(0, profile.AddCall(kNoStack, f, {1, 1, 6, 99}), 1);
+  profile.AddSamples(0, profile.AddCall(kNoStack, f, {1, 7, 6, 2}), 1);
+  const ReportModel model = Model(profile);
+  ASSERT_EQ(model.files[0].lines.size(), 1u);
+  EXPECT_EQ(model.files[0].lines[0].metrics.samples, 12u);
+  EXPECT_THAT(model.files[0].lines[0].expressions,
+              ElementsAre(ReportExpression{15, 2, 4, {6 * kMs, 6}},
+                          ReportExpression{5, 1, 12, {3 * kMs, 3}}));
+}
+
+TEST(ReportModel, ExpressionsOfATextThatChangedAreLeftOut) {
+  for (const std::optional<bool> verified : {std::optional(false), std::optional<bool>()}) {
+    FakeProfile profile;
+    const FunctionId f = profile.AddFunction("/p/a.py", "f", 1);
+    profile.AddSource("/p/a.py", "f(1)\n", true, verified);
+    profile.AddSamples(0, profile.AddCall(kNoStack, f, {1, 1, 0, 4}), 1);
+    const ReportModel model = Model(profile);
+    EXPECT_EQ(model.files[0].lines[0].metrics.samples, 1u);
+    EXPECT_EQ(model.files[0].lines[0].expressions.empty(), verified == false);
+  }
+}
+
 TEST(ReportModel, LineZeroCountsForItsFileOnly) {
   FakeProfile profile;
   const FunctionId f = profile.AddFunction("/p/a.py", "f", 1);
@@ -278,7 +312,8 @@ TEST(ReportModel, TheOutcomeIsThatOfTheRun) {
       {"signal", End({}, 11, ""), RunOutcome::kFailed, "killed by SIGSEGV"},
       {"error", End(1, {}, "ValueError: no"), RunOutcome::kFailed, "ValueError: no"},
       {"cut", End({}, {}, "", ProfileState::kInterrupted), RunOutcome::kInterrupted,
-       "the recording stopped before the run ended; everything recorded until then is shown"},
+       "the recording had not ended when this was written: it was going on still, or had been "
+       "cut off; everything recorded until then is shown"},
       {"stopped", End({}, {}, "stopped by SIGTERM", ProfileState::kInterrupted),
        RunOutcome::kInterrupted, "stopped by SIGTERM"},
   };

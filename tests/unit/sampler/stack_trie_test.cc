@@ -9,13 +9,18 @@ namespace {
 
 TEST(StackTrie, EqualPathsShareNodes) {
   StackTrie trie;
-  const NodeId root = trie.Intern(kNoNode, 1, 10);
-  const NodeId leaf = trie.Intern(root, 2, 20);
-  EXPECT_EQ(trie.Intern(kNoNode, 1, 10), root);
-  EXPECT_EQ(trie.Intern(root, 2, 20), leaf);
-  EXPECT_NE(trie.Intern(root, 2, 21), leaf);
-  EXPECT_NE(trie.Intern(kNoNode, 2, 20), leaf);
-  EXPECT_EQ(trie.nodes().size(), 4u);
+  const NodeId root = trie.Intern(kNoNode, 1, {.line = 10});
+  const NodeId leaf = trie.Intern(root, 2, {.line = 20});
+  EXPECT_EQ(trie.Intern(kNoNode, 1, {.line = 10}), root);
+  EXPECT_EQ(trie.Intern(root, 2, {.line = 20}), leaf);
+  EXPECT_NE(trie.Intern(root, 2, {.line = 21}), leaf);
+  EXPECT_NE(trie.Intern(kNoNode, 2, {.line = 20}), leaf);
+  const NodeId piece = trie.Intern(root, 2, {20, 20, 4, 9});
+  EXPECT_NE(piece, leaf);
+  EXPECT_EQ(trie.Intern(root, 2, {20, 20, 4, 9}), piece);
+  EXPECT_NE(trie.Intern(root, 2, {20, 20, 4, 8}), piece);
+  EXPECT_NE(trie.Intern(root, 2, {20, 21, 4, 9}), piece);
+  EXPECT_EQ(trie.nodes().size(), 7u);
   EXPECT_EQ(trie.nodes()[leaf].parent, root);
 }
 
@@ -24,13 +29,13 @@ TEST(StackTrie, KeepsIdsWhileGrowing) {
   std::map<int, NodeId> ids;
   NodeId parent = kNoNode;
   for (int i = 0; i < 50'000; ++i) {
-    const NodeId id = trie.Intern(parent, static_cast<CodeId>(i), i);
+    const NodeId id = trie.Intern(parent, static_cast<CodeId>(i), {.line = i});
     ids[i] = id;
     if (i % 3 == 0) parent = id;
   }
   parent = kNoNode;
   for (int i = 0; i < 50'000; ++i) {
-    const NodeId id = trie.Intern(parent, static_cast<CodeId>(i), i);
+    const NodeId id = trie.Intern(parent, static_cast<CodeId>(i), {.line = i});
     ASSERT_EQ(id, ids[i]);
     if (i % 3 == 0) parent = id;
   }

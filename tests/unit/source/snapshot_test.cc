@@ -11,6 +11,7 @@
 
 #include "source/target_files.h"
 #include "unit/source/temporary_folder.h"
+#include "unit/source/zip_builder.h"
 
 namespace linescope {
 namespace {
@@ -85,7 +86,8 @@ TEST_F(Snapshot, SaysWhyThereIsNoText) {
   };
   const Case cases[] = {
       {folder_.Path("none.py"), "cannot open " + folder_.Path("none.py") + ": No such file"},
-      {folder_.Path("lib.zip/pkg/mod.py"), "inside the archive " + folder_.Path("lib.zip")},
+      {folder_.Path("lib.zip/pkg/mod.py"),
+       "cannot read " + folder_.Path("lib.zip") + " as an archive: it is no zip archive"},
       {folder_.Path("large.py"), "has 100 bytes; files of more than 50 are not stored"},
       {folder_.Path("pipe.py"), "is no regular file"},
       {folder_.Path(""), "is a folder"},
@@ -104,6 +106,22 @@ TEST_F(Snapshot, SaysWhyThereIsNoText) {
     EXPECT_THAT(snapshot.resolved_path, IsEmpty());
     EXPECT_EQ(snapshot.verified, std::nullopt);
   }
+}
+
+TEST_F(Snapshot, ReadsMembersOfArchives) {
+  folder_.Write(
+      "app.pyz",
+      BuildZip({{.name = "pkg/mod.py", .text = "def f():\n    pass\n", .compressed = true}}));
+  const std::string member = folder_.Path("app.pyz/pkg/mod.py");
+  SnapshotRequest request{.file = member, .process_start_unix_ns = SecondsFromNow(60)};
+  const SourceSnapshot snapshot = TakeSnapshot(request);
+  EXPECT_EQ(snapshot.text, "def f():\n    pass\n");
+  EXPECT_EQ(snapshot.resolved_path, member);
+  EXPECT_EQ(snapshot.verified, true);
+  request.process_start_unix_ns = SecondsFromNow(-60);
+  EXPECT_EQ(TakeSnapshot(request).verified, false) << "the archive is newer";
+  EXPECT_THAT(TakeSnapshot({.file = folder_.Path("app.pyz/pkg/none.py")}).note,
+              HasSubstr("no member pkg/none.py"));
 }
 
 TEST_F(Snapshot, TakesTheCodeOfTheCommandLine) {

@@ -6,10 +6,14 @@ import {documentComplete} from './data/chunks.ts';
 import {visible} from './lib/visible.ts';
 import {ReportContext} from './state/context.ts';
 import {entryId, navigate, rememberScroll, route, viewState} from './state/navigation.ts';
+import {openAssistant} from './state/assistant.ts';
 import {nextTheme} from './state/theme.ts';
 import {LiveRegion} from './ui/announce.tsx';
+import {AssistantDialog} from './ui/assistant.tsx';
 import {Header, helpOpen, paletteOpen} from './ui/header.tsx';
+import {Selected, showEverything} from './ui/filter_bar.tsx';
 import {cycleHeat} from './ui/heat_control.tsx';
+import {ExpressionsDialog} from './ui/expressions.tsx';
 import {HelpDialog} from './ui/help.tsx';
 import {WarningIcon} from './ui/icons.tsx';
 import {useKeys} from './ui/keys.ts';
@@ -17,11 +21,15 @@ import {Palette} from './ui/palette.tsx';
 import {Rail} from './ui/rail.tsx';
 import {AboutView} from './views/about.tsx';
 import {FilesView} from './views/files.tsx';
+import {FlameView} from './views/flame.tsx';
 import {FunctionsView} from './views/functions.tsx';
 import {OverviewView} from './views/overview.tsx';
+import {ProcessesView} from './views/processes.tsx';
 import {SourceView} from './views/source.tsx';
 
-const VIEW_TITLES = {overview: 'Overview', files: 'Files', functions: 'Functions', about: 'About'};
+const VIEW_TITLES = {
+  overview: 'Overview', files: 'Files', functions: 'Functions', flame: 'Flame graph', processes: 'Processes', about: 'About',
+};
 
 export function App({report}: {report: Report}) {
   useGlobalKeys();
@@ -39,6 +47,8 @@ export function App({report}: {report: Report}) {
       </div>
       <Palette />
       <HelpDialog />
+      <ExpressionsDialog />
+      <AssistantDialog />
       <LiveRegion />
     </ReportContext.Provider>
   );
@@ -48,7 +58,7 @@ function Main({report}: {report: Report}) {
   const main = useRef<HTMLElement>(null);
   const {view} = route.value;
   // Tables scroll by themselves; the other views scroll as a whole.
-  const scrolls = view === 'overview' || view === 'about';
+  const scrolls = view === 'overview' || view === 'processes' || view === 'about';
   const entry = entryId.value;
   useLayoutEffect(() => {
     if (main.current !== null) main.current.scrollTop = scrolls ? viewState.peek().top ?? 0 : 0;
@@ -58,7 +68,7 @@ function Main({report}: {report: Report}) {
       if (scrolls && main.current !== null) rememberScroll(main.current.scrollTop, 0);
     }}>
       <Completeness report={report} />
-      <View />
+      {view === 'about' ? <View /> : <Selected><View /></Selected>}
     </main>
   );
 }
@@ -68,6 +78,8 @@ function View() {
   switch (here.view) {
     case 'files': return <FilesView />;
     case 'functions': return <FunctionsView />;
+    case 'flame': return <FlameView />;
+    case 'processes': return <ProcessesView />;
     case 'about': return <AboutView />;
     case 'source': return <SourceView file={here.file} />;
     default: return <OverviewView />;
@@ -94,11 +106,11 @@ function Completeness({report}: {report: Report}) {
 const CHORD_MS = 1000;
 
 function useGlobalKeys(): void {
-  const chordSince = useRef(0);
+  const chordSince = useRef(-Infinity);
   const view = (letter: string, go: () => void, alone: () => void = () => {}) => ({
     [letter]: () => {
       const chord = performance.now() - chordSince.current < CHORD_MS;
-      chordSince.current = 0;
+      chordSince.current = -Infinity;
       if (chord) go();
       else alone();
     },
@@ -108,12 +120,15 @@ function useGlobalKeys(): void {
     '?': () => { helpOpen.value = true; },
     '[': () => history.back(),
     ']': () => history.forward(),
-    t: nextTheme,
+    Escape: showEverything,
     h: cycleHeat,
+    i: () => openAssistant(),
     g: () => { chordSince.current = performance.now(); },
     ...view('o', () => navigate({view: 'overview'})),
     ...view('f', () => navigate({view: 'files'})),
     ...view('u', () => navigate({view: 'functions'})),
+    ...view('l', () => navigate({view: 'flame'})),
+    ...view('t', () => navigate({view: 'processes'}), nextTheme),
     ...view('a', () => navigate({view: 'about'})),
   });
   useEffect(() => {

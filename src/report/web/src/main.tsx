@@ -5,9 +5,11 @@ import {render} from 'preact';
 import {App} from './app.tsx';
 import {Report} from './data/report.ts';
 import {parseIndex} from './data/report_index.ts';
+import {startConnection} from './state/connection.ts';
 import {startNavigation} from './state/navigation.ts';
 import {startPrinting} from './state/printing.ts';
 import {startTheme} from './state/theme.ts';
+import {openAssistant} from './state/assistant.ts';
 import {startKeys} from './ui/keys.ts';
 
 const TOO_OLD = 'This browser cannot unpack the report. Chrome 111, Edge 111, Firefox 113, Safari 16.4 and ' +
@@ -16,6 +18,8 @@ const TOO_OLD = 'This browser cannot unpack the report. Chrome 111, Edge 111, Fi
 function start(): void {
   const root = document.getElementById('app');
   if (root === null) return;
+  // First of all: what comes after it cannot connect to anything that was not chosen.
+  const resumed = startConnection();
   startTheme();
   const text = document.getElementById('ls-index')?.textContent ?? null;
   const parsed = typeof DecompressionStream === 'undefined' ? {problem: TOO_OLD} : parseIndex(text);
@@ -27,6 +31,7 @@ function start(): void {
   startKeys();
   startPrinting();
   render(<App report={new Report(parsed.index)} />, root);
+  if (resumed !== null) openAssistant(resumed.target);
 }
 
 start();

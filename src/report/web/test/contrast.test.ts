@@ -39,6 +39,19 @@ for (const theme of ['light', 'dark']) {
     }
   });
 
+  test(`${theme}: labels on the boxes of a flame graph`, () => {
+    const fills = [...colors.keys()].filter((name) => /^flame-(\d|library|native|task|group)/.test(name));
+    assert.equal(fills.length, 8 + 4 + 3);
+    for (const fill of fills) {
+      for (const shade of [0, 0.16, 0.32]) {
+        check(color('ink'), mix(color('panel'), color(fill), shade), `ink on ${fill}, shade ${shade}`);
+      }
+    }
+    for (let part = 0; part <= 0.45 + 1e-9; part += 0.05) {
+      check(color('ink'), mix(color('heat'), color('flame-cold'), part), `ink at ${part.toFixed(2)} heat`);
+    }
+  });
+
   test(`${theme}: parts of charts stand out from the panel`, () => {
     for (const part of ['state-running', 'state-gil']) {
       assert.ok(contrast(color(part), color('panel')) >= 3, part);

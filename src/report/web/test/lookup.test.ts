@@ -51,6 +51,7 @@ test('hidden characters are named', () => {
 
 test('timeline arithmetic', () => {
   const data = {start: [0, 10, 30], end: [10, 20, 40], running: [5, 10, null], waiting: [5, 0, 0], gil: [0, 0, 0],
+                gc: [0, 0, 0], idle: [0, 0, 0], stopped: [0, 0, 0],
                 unknown: [0, 0, 0], samples: [1, 1, 1], file: [null, null, null], line: [null, null, null]};
   assert.equal(threadsIn(data, 'running', 0), 0.5);
   assert.ok(Number.isNaN(threadsIn(data, 'running', 2)));

@@ -36,6 +36,10 @@ export class Container {
     }
   }
 
+  has(name: string): boolean {
+    return this.sections.has(name);
+  }
+
   u8(name: string): Uint8Array {
     const {offset, count} = this.find(name, 'u8');
     return this.bytes.subarray(offset, offset + count);

@@ -1,4 +1,6 @@
 import type {Container} from './container.ts';
+import {Changes} from './changes.ts';
+import type {MetricSource} from './metrics.ts';
 import {Metrics} from './metrics.ts';
 
 export const KINDS = ['function', 'async function', 'class body', 'lambda', 'module', 'other'];
@@ -12,7 +14,8 @@ export interface FunctionTable {
   // Number of lines from `def` through the last statement of the body; NaN: unknown.
   lines: Float64Array;
   kind: Uint8Array;
-  metrics: Metrics;
+  metrics: MetricSource;
+  changes: Changes;
 }
 
 export function decodeFunctions(chunk: Container, columns: readonly string[]): FunctionTable {
@@ -27,5 +30,6 @@ export function decodeFunctions(chunk: Container, columns: readonly string[]): F
     lines,
     kind: chunk.u8('kind'),
     metrics: new Metrics(chunk, columns),
+    changes: new Changes(chunk),
   };
 }

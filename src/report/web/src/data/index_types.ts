@@ -23,6 +23,8 @@ export interface RunFacts {
   rate_asked: number;
   rate_reached: number | null;
   mode: string;
+  // In mode wall: idle threads count.
+  idle: boolean;
   // As asked.
   consistency: string;
   // What it came to, in words.
@@ -34,11 +36,24 @@ export interface RunFacts {
   status: RunStatus;
 }
 
+export type LeftOutReason =
+    'excluded' | 'installed' | 'standard_library' | 'no_file' | 'native' | 'task' | 'outside' | 'rest';
+
+// Code that ran without being shown line by line.
+export interface LeftOut {
+  name: string | null;
+  reason: LeftOutReason;
+  files: number;
+  time: number;
+  samples: number;
+}
+
 export interface Scope {
   root: string;
   include: string[];
   exclude: string[];
   text: string;
+  left_out?: LeftOut[];
 }
 
 export interface Totals {
@@ -51,9 +66,14 @@ export interface Totals {
   no_python_time: Metric;
   no_python_samples: Metric;
   running: Metric;
-  waiting: Metric;
+  gc: Metric;
   gil: Metric;
+  waiting: Metric;
+  idle: Metric;
+  stopped: Metric;
   unknown: Metric;
+  cpu: Metric;
+  holding: Metric;
   max_line_time: Metric;
   max_function_time: Metric;
   max_file_time: Metric;
@@ -80,8 +100,11 @@ export interface TimelineData {
   start: number[];
   end: number[];
   running: Metric[];
-  waiting: Metric[];
+  gc: Metric[];
   gil: Metric[];
+  waiting: Metric[];
+  idle: Metric[];
+  stopped: Metric[];
   unknown: Metric[];
   samples: number[];
   file: Array<number | null>;
@@ -142,9 +165,45 @@ export interface ThreadFacts {
   time: Metric;
   samples: Metric;
   running: Metric;
-  waiting: Metric;
+  gc: Metric;
   gil: Metric;
+  waiting: Metric;
+  idle: Metric;
+  stopped: Metric;
   unknown: Metric;
+  cpu: Metric;
+  holding: Metric;
+}
+
+// Of a report that compares two runs; columns, one entry a file.
+export interface CompareFacts {
+  title: string;
+  text: string;
+  base: Metric;
+  delta: number;
+  noise: boolean;
+  max_delta: number;
+  files: {base: Metric[]; delta: Metric[]; noise: Array<boolean | null>};
+}
+
+export type StateGroup = 'running' | 'gc' | 'gil' | 'waiting' | 'idle' | 'stopped' | 'unknown';
+
+// What a thread was doing at a sample.
+export interface StateFacts {
+  name: string;
+  group: StateGroup;
+  // null: the state does not say.
+  holds_gil: boolean | null;
+  // Whether the run's mode counts it as time.
+  counts: boolean;
+}
+
+export interface CallFacts {
+  nodes: number;
+  cells: number;
+  bucket_width: number;
+  joined_buckets: number;
+  time_unit: number;
 }
 
 export interface ReportIndex {
@@ -164,5 +223,11 @@ export interface ReportIndex {
   hot: HotLine[];
   processes: ProcessFacts[];
   threads: ThreadFacts[];
-  chunks: {count: number; length: number[]; functions: number | null};
+  compare?: CompareFacts;
+  states: StateFacts[];
+  // null: there are no samples, and so no part of the run to look at.
+  calls: CallFacts | null;
+  chunks: {
+    count: number; length: number[]; functions: number | null; calls: number | null; samples: number[]; callers?: number | null;
+  };
 }

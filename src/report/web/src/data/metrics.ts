@@ -4,7 +4,12 @@ import type {Container} from './container.ts';
 
 export type MetricId = 'time' | 'samples' | 'total';
 
-export class Metrics {
+export interface MetricSource {
+  // NaN: unavailable.
+  get(id: MetricId, row: number): number;
+}
+
+export class Metrics implements MetricSource {
   private readonly columns = new Map<string, Float64Array>();
 
   // `columns` is the index' list: its order is the order of the bits in m.missing.

@@ -23,3 +23,13 @@ export function nextMatch(lines: readonly number[], from: number, direction: 1 |
   for (let i = lines.length - 1; i >= 0; i--) if (lines[i] < from) return i;
   return lines.length - 1;
 }
+
+// Where one line holds the text, without overlap.
+export function findIn(line: string, wanted: string): number[] {
+  const hay = line.toLowerCase();
+  const same = hay.length === line.length;
+  const [where, needle] = same ? [hay, wanted.toLowerCase()] : [line, wanted];
+  const out: number[] = [];
+  for (let at = where.indexOf(needle); at >= 0; at = where.indexOf(needle, at + needle.length)) out.push(at);
+  return out;
+}

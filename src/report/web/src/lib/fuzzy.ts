@@ -11,10 +11,10 @@ const WORD_START = 8;
 const ADJACENT = 6;
 const BASENAME = 3;
 
-export function fuzzyMatch(query: string, text: string): Match | null {
+// `hay`: the text in lower case, where it is at hand.
+export function fuzzyMatch(query: string, text: string, hay: string = text.toLowerCase()): Match | null {
   if (query === '') return {score: 0, at: []};
   const needle = query.toLowerCase();
-  const hay = text.toLowerCase();
   const base = text.lastIndexOf('/') + 1;
   const whole = hay.lastIndexOf(needle);
   if (whole >= 0) {
@@ -46,9 +46,24 @@ export function fuzzyMatch(query: string, text: string): Match | null {
 
 function isWordStart(text: string, at: number): boolean {
   if (at === 0) return true;
-  const before = text[at - 1];
-  const here = text[at];
-  return /[^\p{L}\p{N}]/u.test(before) || (/\p{Lu}/u.test(here) && /\p{Ll}/u.test(before));
+  const [before, here] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  if (before < 0x80 && here < 0x80) {
+    return !isAsciiLetter(before) && !isDigit(before) || isUpper(here) && isAsciiLetter(before) && !isUpper(before);
+  }
+  return /[^\p{L}\p{N}]/u.test(text[at - 1]) || (/\p{Lu}/u.test(text[at]) && /\p{Ll}/u.test(text[at - 1]));
+}
+
+// The same for plain ASCII, which most names are, at a fraction of the cost.
+function isUpper(code: number): boolean {
+  return code >= 65 && code <= 90;
+}
+
+function isAsciiLetter(code: number): boolean {
+  return isUpper(code & ~0x20);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }
 
 // "io.py:83" → its file part and line; null when there is no line.

@@ -1,13 +1,15 @@
 // Arithmetic of the timeline: how many threads were in which state, on average, in each bucket.
 import type {Metric, TimelineData} from '../data/index_types.ts';
 
-export type ThreadStateName = 'running' | 'gil' | 'waiting' | 'unknown';
+export type ThreadStateName = 'running' | 'gc' | 'gil' | 'waiting' | 'idle' | 'stopped' | 'unknown';
 
-// From the bottom of the chart up.
+// From the bottom of the chart up. Idle threads are not drawn: hundreds of them would press the rest flat.
 export const STATES: ReadonlyArray<{id: ThreadStateName; name: string}> = [
   {id: 'running', name: 'running'},
+  {id: 'gc', name: 'collecting garbage'},
   {id: 'gil', name: 'waiting for the GIL'},
   {id: 'waiting', name: 'waiting'},
+  {id: 'stopped', name: 'stopped'},
   {id: 'unknown', name: 'state unknown'},
 ];
 
@@ -35,8 +37,11 @@ export function joinBuckets(data: TimelineData, size: number): TimelineData {
     start: first(data.start),
     end: groups.map((from) => data.end[Math.min(from + size, data.end.length) - 1]),
     running: sum(data.running),
-    waiting: sum(data.waiting),
+    gc: sum(data.gc),
     gil: sum(data.gil),
+    waiting: sum(data.waiting),
+    idle: sum(data.idle),
+    stopped: sum(data.stopped),
     unknown: sum(data.unknown),
     samples: sum(data.samples).map((value) => value ?? 0),
     file: first(data.file),

@@ -2,7 +2,10 @@
 // view state, so that Back restores order, scroll position and filter.
 import {signal} from '@preact/signals';
 
+import type {FoldMode} from '../lib/fold.ts';
+import type {Filter} from '../data/stacks.ts';
 import type {SortOrder} from '../lib/sort.ts';
+import {filter, formatFilter, parseFilter, showFilter} from './filter.ts';
 import type {Route} from './route.ts';
 import {formatRoute, parseRoute} from './route.ts';
 
@@ -17,6 +20,14 @@ export interface ViewState {
   left: number;
   // Row (by its number in line order) that the keyboard is on.
   active: number | null;
+  // Source: what is folded away, and the first lines of folds that were opened.
+  fold: FoldMode;
+  unfolded: readonly number[];
+  // Source: what is searched for, and the other end of the selected lines (as `active`).
+  find: string;
+  until: number | null;
+  // Function whose callers and calls are shown.
+  calls: number | null;
   // The whole of a list that first shows its beginning.
   expanded: boolean;
 }
@@ -25,12 +36,15 @@ const DEFAULTS: Record<Route['view'], Pick<ViewState, 'sort' | 'heat'>> = {
   overview: {sort: {column: 'time', descending: true}, heat: 'time'},
   files: {sort: {column: 'time', descending: true}, heat: 'none'},
   functions: {sort: {column: 'time', descending: true}, heat: 'none'},
+  flame: {sort: {column: 'total', descending: true}, heat: 'none'},
+  processes: {sort: {column: 'time', descending: true}, heat: 'none'},
   about: {sort: {column: 'time', descending: true}, heat: 'none'},
   source: {sort: {column: 'source', descending: false}, heat: 'time'},
 };
 
 // The last choice in each kind of view holds for the next one of its kind.
 const lastHeat = new Map<Route['view'], HeatMetric>();
+let lastFold: FoldMode = 'all';
 
 interface Entry {
   id: number;
@@ -53,6 +67,11 @@ function fresh(to: Route): ViewState {
     top: null,
     left: 0,
     active: to.view === 'source' && to.line !== null ? to.line - 1 : null,
+    fold: lastFold,
+    unfolded: [],
+    find: '',
+    until: null,
+    calls: null,
     expanded: false,
   };
 }
@@ -76,18 +95,34 @@ function followLink(event: MouseEvent): void {
 
 export function navigate(to: Route): void {
   save();
-  history.pushState(null, '', formatRoute(to));
+  history.pushState(null, '', fragmentOf(to));
   enter(null);
 }
 
+// Another part of the run in the same place: Back brings the one before back.
+export function setFilter(next: Filter): void {
+  if (formatFilter(next) === formatFilter(filter.peek())) return;
+  save();
+  showFilter(next);
+  const entry: Entry = {id: ++nextId, view: {...viewState.value}};
+  history.pushState(entry, '', fragmentOf(route.value));
+  viewState.value = entry.view;
+  entryId.value = entry.id;
+}
+
+function fragmentOf(to: Route): string {
+  return formatRoute(to) + formatFilter(filter.peek());
+}
+
 // The same place seen at another line: no entry of its own in the history.
-export function moveToLine(file: number, line: number): void {
+export function moveToLine(file: number, line: number, change: Partial<ViewState> = {}): void {
   route.value = {view: 'source', file, line};
-  viewState.value = {...viewState.value, active: line - 1};
+  viewState.value = {...viewState.value, active: line - 1, until: null, ...change};
   saveSoon();
 }
 
 export function updateView(change: Partial<ViewState>): void {
+  if (change.fold !== undefined) lastFold = change.fold;
   if (change.heat !== undefined) lastHeat.set(route.value.view, change.heat);
   viewState.value = {...viewState.value, ...change};
   saveSoon();
@@ -101,12 +136,15 @@ export function rememberScroll(top: number, left: number): void {
 
 function enter(entry: unknown): void {
   clearTimeout(timer);
-  const to = parseRoute(location.hash);
   const known = isEntry(entry);
+  showFilter(parseFilter(location.hash));
+  // What the history was not told yet when the entry was left.
+  const last = known ? latest.get(entry.id) : undefined;
+  const to = last?.route ?? parseRoute(location.hash);
   route.value = to;
-  viewState.value = known ? entry.view : fresh(to);
+  viewState.value = last?.view ?? (known ? {...fresh(to), ...entry.view} : fresh(to));
   entryId.value = known ? entry.id : ++nextId;
-  if (!known) save();
+  if (!known || last !== undefined) save();
 }
 
 function isEntry(entry: unknown): entry is Entry {
@@ -114,17 +152,27 @@ function isEntry(entry: unknown): entry is Entry {
   return typeof candidate?.id === 'number' && typeof candidate.view?.sort?.column === 'string';
 }
 
+// The newest state of entries, by their ids.
+const latest = new Map<number, {route: Route; view: ViewState}>();
 let timer = 0;
 // Browsers refuse more than some hundred changes of the history in half a minute.
 const SAVE_DELAY_MS = 200;
 
 function saveSoon(): void {
+  latest.set(entryId.value, {route: route.value, view: viewState.value});
   clearTimeout(timer);
-  timer = window.setTimeout(save, SAVE_DELAY_MS);
+  timer = window.setTimeout(() => save(), SAVE_DELAY_MS);
 }
 
-function save(): void {
+function save(more: object = {}): void {
   clearTimeout(timer);
-  const entry: Entry = {id: entryId.value, view: viewState.value};
-  history.replaceState(entry, '', formatRoute(route.value));
+  latest.delete(entryId.value);
+  const entry: Entry = {id: entryId.value, view: viewState.value, ...more};
+  history.replaceState(entry, '', fragmentOf(route.value));
+}
+
+// The same place in a page that is loaded again; `message` is for that page, in its history.state.
+export function reloadWith(message: object): void {
+  save(message);
+  location.reload();
 }

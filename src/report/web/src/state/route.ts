@@ -1,15 +1,15 @@
 // Where in the report one is: a view, or a file and a line, as the URL's fragment says it. File ids
 // are stable in one report only.
 
-export type ViewName = 'overview' | 'files' | 'functions' | 'about';
+export type ViewName = 'overview' | 'files' | 'functions' | 'flame' | 'processes' | 'about';
 
 export type Route = {view: ViewName} | {view: 'source'; file: number; line: number | null};
 
-const VIEWS: readonly string[] = ['overview', 'files', 'functions', 'about'];
+const VIEWS: readonly string[] = ['overview', 'files', 'functions', 'flame', 'processes', 'about'];
 
 // What cannot be understood leads to the overview.
 export function parseRoute(hash: string): Route {
-  const parts = hash.replace(/^#/, '').split('/');
+  const parts = hash.replace(/^#/, '').split('?')[0].split('/');
   if (parts[0] === 'f' && isNumber(parts[1])) {
     const line = isNumber(parts[2]) ? Number(parts[2]) : 0;
     return {view: 'source', file: Number(parts[1]), line: line > 0 ? line : null};

@@ -5,9 +5,11 @@ import {barWidth} from '../lib/heat.ts';
 import {DASH, formatCount, formatShare, formatTime, isKnown} from '../lib/format.ts';
 import {visible} from '../lib/visible.ts';
 
-export function NumberCell({value}: {value: number | null}) {
+export function NumberCell({value, title = ''}: {value: number | null; title?: string}) {
   const faint = !isKnown(value) || value === 0;
-  return <div class={`td num${faint ? ' faint' : ''}`} role="cell">{formatCount(value)}</div>;
+  return (
+    <div class={`td num${faint ? ' faint' : ''}`} role="cell" {...(title === '' ? {} : {title})}>{formatCount(value)}</div>
+  );
 }
 
 interface TimeCellProps {

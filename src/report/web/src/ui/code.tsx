@@ -7,8 +7,13 @@ import {hasHidden, signFor, splitHidden} from '../lib/visible.ts';
 
 const CLIPPED_AT = 10_000;
 
-// `classes` are the index' token classes; a class the style sheet does not know is plain.
-export function Code({spans, classes}: {spans: readonly Span[]; classes: readonly string[]}) {
+interface CodeProps {
+  spans: readonly Span[];
+  // The index' token classes; a class the style sheet does not know is plain.
+  classes: readonly string[];
+}
+
+export function Code({spans, classes}: CodeProps) {
   const out: ComponentChildren[] = [];
   let length = 0;
   for (const span of spans) {

@@ -1,9 +1,10 @@
 // Finds in one source, rows out of sight included: the browser's own search cannot see those.
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useEffect, useMemo, useRef} from 'preact/hooks';
 
 import type {SourceFile} from '../data/source.ts';
 import {formatCount, plural} from '../lib/format.ts';
 import {findLines, nextMatch} from '../lib/find.ts';
+import {updateView, viewState} from '../state/navigation.ts';
 import {SearchIcon} from './icons.tsx';
 
 interface FindBarProps {
@@ -16,7 +17,8 @@ interface FindBarProps {
 }
 
 export function FindBar({source, current, goTo, takesOver}: FindBarProps) {
-  const [wanted, setWanted] = useState('');
+  const wanted = viewState.value.find;
+  const setWanted = (find: string) => updateView({find});
   const input = useRef<HTMLInputElement>(null);
   const lines = useMemo(
       () => findLines(source.text, (offset) => source.lineAt(offset), wanted), [source, wanted]);

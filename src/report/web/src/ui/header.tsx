@@ -3,6 +3,7 @@ import {signal} from '@preact/signals';
 import {visible} from '../lib/visible.ts';
 import {useReport} from '../state/context.ts';
 import {nextTheme, theme} from '../state/theme.ts';
+import {AssistantButton} from './assistant.tsx';
 import {Mark, MoonIcon, SearchIcon, SunIcon, SystemIcon} from './icons.tsx';
 import {StatusPill} from './run_status.tsx';
 
@@ -30,6 +31,7 @@ export function Header() {
               onClick={() => { paletteOpen.value = true; }}>
         <SearchIcon /><span class="wide">Go to…</span><kbd>/</kbd>
       </button>
+      <AssistantButton />
       <button type="button" class="button square" aria-label="Keyboard shortcuts"
               title="Keyboard shortcuts (?)" onClick={() => { helpOpen.value = true; }}>?</button>
       <ThemeButton />

@@ -28,8 +28,20 @@ function Line({children, size = 16}: {children: ComponentChildren; size?: number
   );
 }
 
+// Calls: into a function, and out of it.
+export function CallsIcon() {
+  return (
+    <Line size={14}><path d="M1.5 8h3.2M11.3 8h3.2M3.2 6.2 5 8 3.2 9.8M13 6.2 14.8 8 13 9.8" />
+      <circle cx="8" cy="8" r="2.1" /></Line>
+  );
+}
+
 export function SearchIcon() {
   return <Line><circle cx="7" cy="7" r="4.3" /><path d="m10.3 10.3 3.2 3.2" /></Line>;
+}
+
+export function SparkIcon() {
+  return <Line><path d="M7 2.2 8.4 6 12.2 7.4 8.4 8.8 7 12.6 5.6 8.8 1.8 7.4 5.6 6zM12.4 10.6v3.6M10.6 12.4h3.6" /></Line>;
 }
 
 export function SunIcon() {
@@ -71,4 +83,12 @@ export function InfoIcon() {
 
 export function ErrorIcon() {
   return <Line><circle cx="8" cy="8" r="5.8" /><path d="m5.8 5.8 4.4 4.4M10.2 5.8l-4.4 4.4" /></Line>;
+}
+
+export function CloseIcon() {
+  return <Line size={12}><path d="m4 4 8 8M12 4l-8 8" /></Line>;
+}
+
+export function FunnelIcon() {
+  return <Line size={14}><path d="M2.5 3.5h11L9.3 8.4v3.8l-2.6 1.3V8.4z" /></Line>;
 }

@@ -30,6 +30,6 @@ export function startKeys(): void {
 }
 
 function isTextField(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ||
+  return (target instanceof HTMLInputElement && target.type !== 'radio' && target.type !== 'checkbox') || target instanceof HTMLTextAreaElement ||
       target instanceof HTMLSelectElement;
 }

@@ -3,20 +3,28 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 
 import type {FunctionTable} from '../data/functions.ts';
 import {visible} from '../lib/visible.ts';
+import {openAssistant} from '../state/assistant.ts';
 import {useReport} from '../state/context.ts';
-import {navigate} from '../state/navigation.ts';
+import {navigate, route, updateView} from '../state/navigation.ts';
 import {setTheme} from '../state/theme.ts';
 import {Dialog} from './dialog.tsx';
 import {helpOpen, paletteOpen} from './header.tsx';
 import {SearchIcon} from './icons.tsx';
-import type {Command, PaletteItem} from './palette_items.ts';
+import type {Command} from './commands.ts';
+import {currentCommands} from './commands.ts';
+import type {PaletteItem} from './palette_items.ts';
 import {findItems} from './palette_items.ts';
 
 const COMMANDS: readonly Command[] = [
+  {text: 'Heat map by time', detail: 'h', run: () => updateView({heat: 'time'})},
+  {text: 'No heat map', detail: 'h', run: () => updateView({heat: 'none'})},
+  {text: 'Back', detail: '[', run: () => history.back()},
+  {text: 'Forward', detail: ']', run: () => history.forward()},
   {text: 'Theme: light', detail: 'Command', run: () => setTheme('light')},
   {text: 'Theme: dark', detail: 'Command', run: () => setTheme('dark')},
   {text: 'Theme: as the system', detail: 'Command', run: () => setTheme('system')},
-  {text: 'Keyboard shortcuts', detail: 'Command', run: () => { helpOpen.value = true; }},
+  {text: 'Keyboard shortcuts', detail: '?', run: () => { helpOpen.value = true; }},
+  {text: 'AI suggestions', detail: 'Command', run: () => openAssistant()},
   {text: 'Print', detail: 'Command', run: () => window.print()},
 ];
 
@@ -34,8 +42,10 @@ function Finder() {
   const [at, setAt] = useState(0);
   const [functions, setFunctions] = useState<FunctionTable | null>(null);
   const list = useRef<HTMLUListElement>(null);
+  const commands = useMemo(() => [...currentCommands(), ...COMMANDS], []);
+  const here = route.value.view === 'source' ? route.value.file : null;
   const items = useMemo(
-      () => findItems(query, report.index, functions, COMMANDS), [query, functions, report]);
+      () => findItems(query, report.index, functions, commands, here), [query, functions, report]);
   const active = Math.min(at, items.length - 1);
 
   useEffect(() => {

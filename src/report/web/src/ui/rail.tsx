@@ -1,3 +1,4 @@
+import {hasProcesses} from '../lib/names.ts';
 import {formatCount} from '../lib/format.ts';
 import {useReport} from '../state/context.ts';
 import {route} from '../state/navigation.ts';
@@ -10,6 +11,9 @@ export function Rail() {
     {view: 'overview', name: 'Overview', count: null},
     {view: 'files', name: 'Files', count: index.files.path.length},
     {view: 'functions', name: 'Functions', count: index.functions},
+    ...(index.calls === null ? [] : [{view: 'flame', name: 'Flame graph', count: null}]),
+    ...(hasProcesses(index) ?
+      [{view: 'processes', name: 'Processes', count: index.processes.length}] : []),
     {view: 'about', name: 'About', count: null},
   ];
   return (

@@ -1,4 +1,4 @@
-// The whole file beside its table: where the hot lines are, and which part is in sight. For the
+// The whole file beside its table: where the hot lines are and what is searched for, and which part is in sight. For the
 // pointer only; the keys n and p lead to the same lines.
 import {useEffect, useRef, useState} from 'preact/hooks';
 
@@ -9,13 +9,15 @@ interface ScrollMapProps {
   scroller: string;
   // Heat (0 to 1) of each row, in the order shown.
   heats: Float32Array;
+  // Rows that hold what is searched for.
+  hits: readonly number[];
 }
 
 const WIDTH = 12;
 // Height of a mark, so that a single hot line of a long file is seen.
 const MARK = 2;
 
-export function ScrollMap({scroller: selector, heats}: ScrollMapProps) {
+export function ScrollMap({scroller: selector, heats, hits}: ScrollMapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const sight = useRef<HTMLDivElement>(null);
@@ -46,8 +48,8 @@ export function ScrollMap({scroller: selector, heats}: ScrollMapProps) {
   }, [selector, heats]);
 
   useEffect(() => {
-    if (canvas.current !== null && height > 0) draw(canvas.current, heats, height);
-  }, [heats, height, themeNow]);
+    if (canvas.current !== null && height > 0) draw(canvas.current, heats, hits, height);
+  }, [heats, hits, height, themeNow]);
 
   const jump = (event: PointerEvent) => {
     const box = frame.current?.getBoundingClientRect();
@@ -65,7 +67,7 @@ export function ScrollMap({scroller: selector, heats}: ScrollMapProps) {
   );
 }
 
-function draw(canvas: HTMLCanvasElement, heats: Float32Array, height: number): void {
+function draw(canvas: HTMLCanvasElement, heats: Float32Array, hits: readonly number[], height: number): void {
   const context = canvas.getContext('2d');
   if (context === null) return;
   const ratio = window.devicePixelRatio || 1;
@@ -85,4 +87,9 @@ function draw(canvas: HTMLCanvasElement, heats: Float32Array, height: number): v
     context.globalAlpha = value;
     context.fillRect(2, mark * MARK, WIDTH - 4, Math.max(MARK, Math.min(rowHeight, 8)));
   });
+  context.globalAlpha = 1;
+  context.fillStyle = getComputedStyle(canvas).getPropertyValue('--accent').trim();
+  for (const row of hits) {
+    context.fillRect(WIDTH - 5, row / heats.length * height, 5, Math.max(MARK, Math.min(rowHeight, 4)));
+  }
 }

@@ -39,7 +39,12 @@ export interface TableProps {
   // What a screen reader hears when the keyboard lands on the row.
   describe: (id: number) => string;
   onOpen?: (id: number) => void;
-  onSelect?: (id: number) => void;
+  // `extend`: up to this row from the one selected before.
+  onSelect?: (id: number, extend: boolean) => void;
+  // The row that the selection goes on to; null: one row is selected.
+  until?: number | null;
+  // Another order keeps the row at the top in its place, instead of beginning at the first one.
+  keepsPlace?: boolean;
   // Pixels kept free below the last row, so that a row near the end can stand at the top.
   placeActiveFirst?: boolean;
   children?: ComponentChildren;
@@ -80,6 +85,9 @@ export function Table(props: TableProps) {
   const active = viewState.value.active;
   const activeIndex = useMemo(
       () => active === null ? -1 : order.indexOf(active), [order, active]);
+
+  const until = props.until ?? null;
+  const untilIndex = useMemo(() => until === null ? -1 : order.indexOf(until), [order, until]);
 
   const measure = useCallback(() => {
     const element = scroller.current;
@@ -124,18 +132,19 @@ export function Table(props: TableProps) {
     const element = scroller.current;
     if (element !== null && rowHeight !== null && last.current.entry === entry &&
         last.current.order !== order) {
-      element.scrollTop = 0;
+      element.scrollTop = props.keepsPlace && rowHeight !== null ?
+        samePlace(last.current.order, order, element.scrollTop, rowHeight) : 0;
     }
     last.current = {entry, order};
     measure();
   }, [measure, order]);
 
-  const move = (index: number) => {
+  const move = (index: number, extend = false) => {
     const element = scroller.current;
     if (element === null || order.length === 0) return;
     const next = Math.min(order.length - 1, Math.max(0, index));
     const id = order[next];
-    if (props.onSelect !== undefined) props.onSelect(id);
+    if (props.onSelect !== undefined) props.onSelect(id, extend);
     else updateView({active: id});
     bringIntoView(element, head.current, next, rowHeight);
     measure();
@@ -143,8 +152,9 @@ export function Table(props: TableProps) {
   };
 
   // The first step lands on the first row in sight.
-  const step = (by: number) => {
-    if (activeIndex >= 0) return move(activeIndex + by);
+  const step = (by: number, extend = false) => {
+    const from = extend && untilIndex >= 0 ? untilIndex : activeIndex;
+    if (from >= 0) return move(from + by, extend);
     const top = scroller.current?.scrollTop ?? 0;
     move(rowHeight === null ? 0 : Math.ceil(top / rowHeight));
   };
@@ -157,8 +167,8 @@ export function Table(props: TableProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== scroller.current || event.ctrlKey || event.altKey || event.metaKey) return;
     const actions: Record<string, () => void> = {
-      ArrowDown: () => step(1),
-      ArrowUp: () => step(-1),
+      ArrowDown: () => step(1, event.shiftKey),
+      ArrowUp: () => step(-1, event.shiftKey),
       PageDown: () => step(page()),
       PageUp: () => step(-page()),
       Home: () => move(0),
@@ -203,13 +213,16 @@ export function Table(props: TableProps) {
   const onClick = (event: MouseEvent) => {
     const target = event.target as Element;
     if (target.closest('a, button') !== null) return;
-    if (!(getSelection()?.isCollapsed ?? true)) return;
+    if (!event.shiftKey && !(getSelection()?.isCollapsed ?? true)) return;
     const row = target.closest<HTMLElement>('[data-row]');
     if (row === null) return;
     const id = Number(row.dataset['row']);
-    if (props.onSelect !== undefined) props.onSelect(id);
+    if (props.onSelect !== undefined) props.onSelect(id, event.shiftKey);
     else updateView({active: id});
   };
+  const spanEnd = untilIndex >= 0 ? untilIndex : activeIndex;
+  const spanTop = Math.min(activeIndex, spanEnd);
+  const spanRows = Math.abs(activeIndex - spanEnd) + 1;
 
   const style: CSSProperties = {
     '--columns': columns.map((column) => column.width).join(' '),
@@ -235,13 +248,25 @@ export function Table(props: TableProps) {
              style={rowHeight === null ? {} : {height: `${order.length * rowHeight}px`}}>
           {rowHeight !== null && activeIndex >= 0 &&
             <div class="active-row" role="presentation"
-                 style={{top: `${activeIndex * rowHeight}px`, height: `${rowHeight}px`}} />}
+                 style={{top: `${spanTop * rowHeight}px`, height: `${spanRows * rowHeight}px`}} />}
           {rows}
         </div>
       </div>
       {props.children}
     </div>
   );
+}
+
+// Scroll position in another order at which the first row in sight is the same, or the next one that is there.
+function samePlace(before: Uint32Array, now: Uint32Array, top: number, rowHeight: number): number {
+  const first = Math.floor(top / rowHeight);
+  const where = new Map<number, number>();
+  now.forEach((id, index) => where.set(id, index));
+  for (let index = first; index < before.length; index++) {
+    const there = where.get(before[index]);
+    if (there !== undefined) return Math.max(0, there * rowHeight - (index * rowHeight - top));
+  }
+  return top;
 }
 
 function renderRow(id: number, index: number, top: number | null, marked: boolean,

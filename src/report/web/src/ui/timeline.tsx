@@ -1,116 +1,265 @@
 // The run over time: threads by what they did, stacked, on a canvas. A slider for the keyboard and
-// for screen readers; the reading stands above the chart, so that nothing hides the line.
-import {useEffect, useRef, useState} from 'preact/hooks';
+// for screen readers; the reading stands above the chart, so that nothing hides the line. A range
+// that is dragged, or stepped with Shift, becomes what the whole report shows.
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 
-import type {ReportIndex, TimelineData} from '../data/index_types.ts';
+import type {ReportIndex, StateGroup, TimelineData} from '../data/index_types.ts';
+import {snapRange} from '../data/stacks.ts';
 import {formatCount, formatMoment} from '../lib/format.ts';
-import {
-  bucketAt, busiestBucket, joinBuckets, niceStep, stackHeight, STATES, statesPresent, threadsIn,
-} from '../lib/timeline.ts';
+import {timelineOf} from '../lib/lanes.ts';
+import type {Span} from '../lib/span.ts';
+import {isWhole, withInSight, zoomed} from '../lib/span.ts';
+import {bucketAt, busiestBucket, STATES, statesPresent, threadsIn} from '../lib/timeline.ts';
 import {visible} from '../lib/visible.ts';
-import {navigate} from '../state/navigation.ts';
+import {filter} from '../state/filter.ts';
+import {navigate, setFilter} from '../state/navigation.ts';
+import {stackData} from '../state/numbers.ts';
 import {sourceHref} from '../state/route.ts';
 import {shownTheme} from '../state/theme.ts';
+import {announce} from './announce.tsx';
+import {useWidth} from './lane_strip.tsx';
+import {Lanes} from './lanes.tsx';
+import {drawTimeline, HEIGHT, LEFT, scaleFor} from './timeline_draw.ts';
 
-const HEIGHT = 136;
-const LEFT = 40;
-const RIGHT = 12;
-const TOP = 12;
-const BOTTOM = 24;
-// Narrowest bar, in pixels.
-const MIN_BAR = 1;
+const ZOOM_STEP = 0.5;
+// Fewest buckets in sight.
+const LEAST_BUCKETS = 4;
+// A press that moves less is a click.
+const DRAG_PIXELS = 4;
 
-interface Scale {
-  x: (time: number) => number;
-  y: (threads: number) => number;
-  width: number;
-  begin: number;
-  end: number;
-  top: number;
-}
-
-export function Timeline({index, data}: {index: ReportIndex; data: TimelineData}) {
+export function Timeline({index, data: whole}: {index: ReportIndex; data: TimelineData}) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  const [at, setAt] = useState<number | null>(null);
+  const width = useWidth(frame);
+  const data = useSelectedTimeline(index, whole);
+  const [moment, setAt] = useState<number | null>(null);
   const count = data.start.length;
-  const scale = scaleFor(data, width);
-  const states = statesPresent(data);
+  const at = moment === null ? null : Math.min(moment, count - 1);
+  // Where a selection that is not made yet began.
+  const [anchor, setAnchor] = useState<number | null>(null);
+  const run = useMemo(() => ({begin: 0, end: whole.end[whole.end.length - 1]}), [whole]);
+  const [span, setSpan] = useState<Span>(run);
+  const {range} = filter.value;
+  const pending = at === null || anchor === null ? null : rangeOf(data, anchor, at);
+  const selected = pending ?? range;
+  const scale = scaleFor(data, width, span);
   const themeNow = shownTheme.value;
+  // Without samples in the report there is nothing to select from.
+  const canSelect = index.calls !== null && index.calls !== undefined;
 
   useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-
-  useEffect(() => {
-    if (canvas.current !== null && width > 0) draw(canvas.current, data, scale, at);
-  }, [data, width, at, themeNow]);
+    if (canvas.current !== null && width > 0) drawTimeline(canvas.current, data, scale, at, selected);
+  }, [data, width, span, at, selected?.[0], selected?.[1], themeNow]);
 
   const open = () => {
     const file = at === null ? null : data.file[at];
     const line = at === null ? null : data.line[at];
     if (file !== null) navigate({view: 'source', file, line});
   };
+  const goTo = (bucket: number) => {
+    const next = Math.min(count - 1, Math.max(0, bucket));
+    setAt(next);
+    setSpan((old) => withInSight(old, (data.start[next] + data.end[next]) / 2, run));
+  };
+  const select = (from: number, to: number) => {
+    const {bucket_width: step = 1} = index.calls ?? {};
+    const chosen = snapRange(rangeOf(data, from, to), step, index.run.elapsed ?? 0);
+    setAnchor(null);
+    setFilter({...filter.peek(), range: chosen});
+    announce(`Showing ${formatMoment(chosen[0], step)} to ${formatMoment(chosen[1], step)}`);
+  };
+  const zoom = (factor: number, around?: number) => {
+    const least = LEAST_BUCKETS * (data.end[0] - data.start[0]);
+    const center = around ?? (at === null ? (span.begin + span.end) / 2 : data.start[at]);
+    setSpan((old) => zoomed(old, factor, center, run, least));
+  };
+  const zoomOut = () => setSpan(run);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const by = event.shiftKey ? 10 : 1;
     const tenth = Math.max(1, Math.round(count / 10));
     const now = at ?? -1;
     const targets: Record<string, number> = {
-      ArrowRight: now + by, ArrowUp: now + by, ArrowLeft: now - by, ArrowDown: now - by,
+      ArrowRight: now + 1, ArrowUp: now + 1, ArrowLeft: now - 1, ArrowDown: now - 1,
       PageUp: now + tenth, PageDown: now - tenth, Home: 0, End: count - 1,
       p: busiestBucket(data), P: busiestBucket(data),
     };
     const target = targets[event.key];
-    if (target !== undefined) setAt(Math.min(count - 1, Math.max(0, target)));
-    else if (event.key === 'Enter') open();
-    else if (event.key === 'Escape') setAt(null);
-    else return;
+    if (target !== undefined) {
+      if (event.shiftKey && canSelect && event.key !== 'P') setAnchor(anchor ?? Math.max(0, now));
+      else setAnchor(null);
+      goTo(target);
+    } else if (event.key === 'Enter') {
+      if (at !== null && anchor !== null) select(anchor, at);
+      else open();
+    } else if (event.key === 'Escape' && at !== null) {
+      if (anchor !== null) setAnchor(null);
+      else setAt(null);
+    } else if (event.key === '+' || event.key === '=') {
+      zoom(ZOOM_STEP);
+    } else if (event.key === '-') {
+      zoom(1 / ZOOM_STEP);
+    } else if (event.key === '0') {
+      zoomOut();
+    } else {
+      return;
+    }
     event.preventDefault();
   };
 
-  const onPointer = (event: PointerEvent) => {
-    const box = frame.current?.getBoundingClientRect();
-    if (box === undefined) return;
-    const part = (event.clientX - box.left - LEFT) / Math.max(1, scale.width);
-    const time = scale.begin + Math.min(1, Math.max(0, part)) * (scale.end - scale.begin);
-    setAt(bucketAt(data, time));
+  const timeAt = (clientX: number): number => {
+    const left = frame.current?.getBoundingClientRect().left ?? 0;
+    const part = Math.min(1, Math.max(0, (clientX - left - LEFT) / Math.max(1, scale.width)));
+    return span.begin + part * (span.end - span.begin);
   };
+  const pressed = useRef<{x: number; bucket: number} | null>(null);
+  const onPointerDown = (event: PointerEvent) => {
+    const bucket = bucketAt(data, timeAt(event.clientX));
+    setAt(bucket);
+    setAnchor(null);
+    if (event.button !== 0 || !canSelect) return;
+    pressed.current = {x: event.clientX, bucket};
+    frame.current?.setPointerCapture(event.pointerId);
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    const from = pressed.current;
+    const drags = from !== null && (anchor !== null || Math.abs(event.clientX - from.x) >= DRAG_PIXELS);
+    // A selection by keyboard is not lost to a mouse that moves.
+    if (anchor !== null && !drags) return;
+    setAt(bucketAt(data, timeAt(event.clientX)));
+    if (drags) setAnchor(from.bucket);
+  };
+  const onPointerUp = () => {
+    if (pressed.current !== null && anchor !== null && at !== null) select(anchor, at);
+    pressed.current = null;
+  };
+  const onPointerCancel = () => {
+    if (pressed.current !== null) setAnchor(null);
+    pressed.current = null;
+  };
+  useWheel(frame, (event) => {
+    if (event.ctrlKey || event.metaKey) {
+      zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event.clientX));
+      return true;
+    }
+    if (isWhole(span, run) || Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return false;
+    const by = event.deltaX / Math.max(1, scale.width) * (span.end - span.begin);
+    const begin = Math.min(Math.max(run.begin, span.begin + by), run.end - (span.end - span.begin));
+    setSpan({begin, end: begin + span.end - span.begin});
+    return true;
+  });
 
   return (
     <div class="timeline">
       <div class="timeline-head">
-        <ul class="keys-of-chart" aria-label="Colours of the timeline">
-          {STATES.filter(({id}) => states.includes(id)).map(({id, name}) => (
-            <li key={id}><span class={`swatch state-${id}`} />{name}</li>
-          ))}
-        </ul>
-        <Reading index={index} data={data} at={at} />
+        <StateKeys index={index} data={whole} canSelect={canSelect} />
+        <Reading index={index} data={data} at={at} pending={pending} canSelect={canSelect} />
+        <Zoom out={isWhole(span, run)} zoom={zoom} reset={zoomOut} />
       </div>
       <div class="chart" ref={frame} role="slider" tabIndex={0}
            aria-label="Timeline of the run" aria-valuemin={0} aria-valuemax={count - 1}
-           aria-valuenow={at ?? 0} aria-valuetext={readingText(index, data, at)}
-           onKeyDown={onKeyDown} onPointerMove={onPointer} onPointerDown={onPointer} onDblClick={open}>
+           aria-valuenow={at ?? 0} aria-valuetext={readingText(index, data, at, selected)}
+           onKeyDown={onKeyDown} onPointerMove={onPointerMove} onPointerDown={onPointerDown}
+           onPointerUp={onPointerUp} onPointerCancel={onPointerCancel} onDblClick={open}>
         <canvas ref={canvas} aria-hidden="true" style={{height: `${HEIGHT}px`}} />
       </div>
+      {canSelect && <Lanes index={index} width={width} span={span} selected={selected}
+                           at={at === null ? null : (data.start[at] + data.end[at]) / 2} />}
     </div>
   );
 }
 
-function Reading({index, data, at}: {index: ReportIndex; data: TimelineData; at: number | null}) {
+// Of the process, thread and states that are selected. The range is shown on it, not cut out.
+function useSelectedTimeline(index: ReportIndex, whole: TimelineData): TimelineData {
+  const data = stackData.value;
+  const {process, thread, states} = filter.value;
+  return useMemo(() => {
+    if (data === null || (process === null && thread === null && states === null)) return whole;
+    return timelineOf(data, index, {range: null, process, thread, states});
+  }, [data, whole, process, thread, states]);
+}
+
+// Wheel events that may be kept from scrolling the page: those that `use` has used.
+function useWheel(element: {current: HTMLElement | null}, use: (event: WheelEvent) => boolean): void {
+  const latest = useRef(use);
+  latest.current = use;
+  useEffect(() => {
+    const onWheel = (event: WheelEvent) => { if (latest.current(event)) event.preventDefault(); };
+    const target = element.current;
+    target?.addEventListener('wheel', onWheel, {passive: false});
+    return () => target?.removeEventListener('wheel', onWheel);
+  }, []);
+}
+
+interface KeysProps {
+  index: ReportIndex;
+  data: TimelineData;
+  canSelect: boolean;
+}
+
+// The colours, each a button that shows the samples in this state only.
+function StateKeys({index, data, canSelect}: KeysProps) {
+  const states = statesPresent(data);
+  const now = filter.value;
+  const toggle = (id: StateGroup) => {
+    const next = new Set(now.states ?? []);
+    if (!next.delete(id)) next.add(id);
+    setFilter({...now, states: next.size === 0 ? null : next});
+  };
+  return (
+    <ul class="keys-of-chart" aria-label="Colours of the timeline">
+      {STATES.filter(({id}) => states.includes(id)).map(({id, name}) => {
+        const counts = canSelect && index.states.some(({group, counts}) => counts && group === id);
+        const content = <><span class={`swatch state-${id}`} />{name}</>;
+        return (
+          <li key={id}>
+            {counts ?
+              <button type="button" aria-pressed={now.states?.has(id) ?? false}
+                      title={`Show samples in this state only: ${name}`} onClick={() => toggle(id)}>{content}</button> :
+              content}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Zoom({out, zoom, reset}: {out: boolean; zoom: (factor: number) => void; reset: () => void}) {
+  return (
+    <div class="zoom" role="group" aria-label="Zoom of the timeline">
+      <button type="button" class="button square" aria-label="Zoom in" title="Zoom in (+)"
+              onClick={() => zoom(ZOOM_STEP)}>+</button>
+      <button type="button" class="button square" aria-label="Zoom out" title="Zoom out (−)" disabled={out}
+              onClick={() => zoom(1 / ZOOM_STEP)}>−</button>
+      {!out && <button type="button" class="button" title="The whole run (0)" onClick={reset}>Whole run</button>}
+    </div>
+  );
+}
+
+interface ReadingProps {
+  index: ReportIndex;
+  data: TimelineData;
+  at: number | null;
+  pending: readonly [number, number] | null;
+  canSelect: boolean;
+}
+
+function Reading({index, data, at, pending, canSelect}: ReadingProps) {
   if (at === null) {
     return (
       <p class="reading hint">
         <span class="pointer-hint">
-          Point at the chart, or focus it and use <kbd>←</kbd> <kbd>→</kbd> · <kbd>P</kbd> busiest ·{' '}
-          <kbd>Enter</kbd> open line
+          {canSelect ? <>Drag to select a range<span class="keys-hint">, or <kbd>Shift</kbd> <kbd>←</kbd> <kbd>→</kbd></span></> :
+            <>Point at the chart, or use <kbd>←</kbd> <kbd>→</kbd></>}
+          <span class="keys-hint"> · <kbd>P</kbd> busiest</span>
         </span>
+      </p>
+    );
+  }
+  if (pending !== null) {
+    return (
+      <p class="reading">
+        <strong>{rangeText(data, pending)}</strong> <span class="quiet"><kbd>Enter</kbd> shows only this</span>
       </p>
     );
   }
@@ -129,14 +278,25 @@ function Reading({index, data, at}: {index: ReportIndex; data: TimelineData; at:
   );
 }
 
-function readingText(index: ReportIndex, data: TimelineData, at: number | null): string {
-  if (at === null) return 'No moment selected';
+function readingText(index: ReportIndex, data: TimelineData, at: number | null,
+                     selected: readonly [number, number] | null): string {
+  const range = selected === null ? [] : [`selected ${rangeText(data, selected)}`];
+  if (at === null) return range[0] ?? 'No moment selected';
   const states = STATES.filter(({id}) => (data[id][at] ?? 0) > 0)
                      .map(({id, name}) => `${formatThreads(threadsIn(data, id, at))} ${name}`);
   const file = data.file[at];
   const line = data.line[at];
   const most = file !== null && line !== null ? [`most time in ${lineLabel(index, file, line)}`] : [];
-  return [momentOf(data, at), ...states, `${formatCount(data.samples[at])} samples`, ...most].join(', ');
+  return [momentOf(data, at), ...states, `${formatCount(data.samples[at])} samples`, ...most, ...range].join(', ');
+}
+
+function rangeOf(data: TimelineData, from: number, to: number): [number, number] {
+  return [data.start[Math.min(from, to)], data.end[Math.max(from, to)]];
+}
+
+function rangeText(data: TimelineData, [from, to]: readonly [number, number]): string {
+  const step = data.end[0] - data.start[0];
+  return `${formatMoment(from, step)} to ${formatMoment(to, step)}`;
 }
 
 function momentOf(data: TimelineData, at: number): string {
@@ -149,97 +309,4 @@ function formatThreads(value: number): string {
 
 function lineLabel(index: ReportIndex, file: number, line: number): string {
   return `${index.files.label[file]}:${line}`;
-}
-
-function scaleFor(data: TimelineData, outer: number): Scale {
-  const width = Math.max(1, outer - LEFT - RIGHT);
-  const begin = 0;
-  const end = data.end[data.end.length - 1];
-  let highest = 0;
-  for (let i = 0; i < data.start.length; i++) highest = Math.max(highest, stackHeight(data, i));
-  const top = Math.max(highest * 1.02, 1e-9);
-  const space = HEIGHT - TOP - BOTTOM;
-  return {
-    width, begin, end, top,
-    x: (time) => LEFT + width * (time - begin) / Math.max(1, end - begin),
-    y: (threads) => TOP + space * (1 - threads / top),
-  };
-}
-
-function draw(canvas: HTMLCanvasElement, data: TimelineData, scale: Scale, at: number | null): void {
-  const context = canvas.getContext('2d');
-  if (context === null) return;
-  const ratio = window.devicePixelRatio || 1;
-  const outer = scale.width + LEFT + RIGHT;
-  canvas.width = Math.round(outer * ratio);
-  canvas.height = Math.round(HEIGHT * ratio);
-  context.scale(ratio, ratio);
-  const style = getComputedStyle(canvas);
-  const color = (name: string) => style.getPropertyValue(name).trim();
-  context.font = `11px ${style.fontFamily}`;
-
-  drawAxes(context, scale, color('--line'), color('--muted'));
-  // Edges on whole device pixels, or neighbouring bars would leave seams.
-  const snap = (x: number) => Math.round(x * ratio) / ratio;
-  const shown = joinBuckets(data, Math.ceil(data.start.length * MIN_BAR / scale.width));
-  const below = new Float64Array(shown.start.length);
-  for (const {id} of STATES) {
-    context.fillStyle = color(`--state-${id}`);
-    for (let i = 0; i < shown.start.length; i++) {
-      const value = threadsIn(shown, id, i);
-      if (!(value > 0)) continue;
-      const left = snap(scale.x(shown.start[i]));
-      const right = Math.max(snap(scale.x(shown.end[i])), left + 1 / ratio);
-      const top = scale.y(below[i] + value);
-      context.fillRect(left, top, right - left, scale.y(below[i]) - top);
-      below[i] += value;
-    }
-  }
-  if (at !== null) drawGuide(context, data, scale, at, color('--ink'), color('--panel'));
-}
-
-function drawAxes(context: CanvasRenderingContext2D, scale: Scale, line: string, text: string): void {
-  const right = LEFT + scale.width;
-  context.strokeStyle = line;
-  context.fillStyle = text;
-  context.lineWidth = 1;
-  context.textAlign = 'right';
-  context.textBaseline = 'middle';
-  const threadStep = niceStep(scale.top, 3);
-  for (let value = 0; value <= scale.top * 1.0001; value += threadStep) {
-    const y = Math.round(scale.y(value)) + 0.5;
-    context.beginPath();
-    context.moveTo(LEFT, y);
-    context.lineTo(right, y);
-    context.stroke();
-    context.fillText(String(Number(value.toPrecision(3))), LEFT - 8, y);
-  }
-  context.textBaseline = 'alphabetic';
-  const span = scale.end - scale.begin;
-  const timeStep = niceStep(span, Math.max(2, scale.width / 110));
-  for (let time = scale.begin; time <= scale.end * 1.0001; time += timeStep) {
-    const x = scale.x(time);
-    context.textAlign = x - LEFT < 20 ? 'left' : right - x < 20 ? 'right' : 'center';
-    context.fillText(formatMoment(time, timeStep), x, HEIGHT - 7);
-  }
-}
-
-function drawGuide(context: CanvasRenderingContext2D, data: TimelineData, scale: Scale, at: number,
-                   ink: string, panel: string): void {
-  const x = Math.round(scale.x((data.start[at] + data.end[at]) / 2)) + 0.5;
-  const y = scale.y(stackHeight(data, at));
-  context.strokeStyle = ink;
-  context.globalAlpha = 0.6;
-  context.beginPath();
-  context.moveTo(x, TOP - 4);
-  context.lineTo(x, HEIGHT - BOTTOM);
-  context.stroke();
-  context.globalAlpha = 1;
-  context.beginPath();
-  context.arc(x, y, 3.5, 0, 2 * Math.PI);
-  context.fillStyle = ink;
-  context.fill();
-  context.lineWidth = 1.5;
-  context.strokeStyle = panel;
-  context.stroke();
 }

@@ -1,26 +1,33 @@
 // How the numbers came about, so that a reader can judge them.
 import type {ComponentChildren} from 'preact';
 
-import type {ProcessFacts, ReportIndex} from '../data/index_types.ts';
+import type {CallFacts, ProcessFacts, ReportIndex, RunFacts, ThreadFacts} from '../data/index_types.ts';
 import {
-  DASH, formatBytes, formatCount, formatDate, formatRate, formatShare, formatTime, isKnown, plural,
+  DASH, formatCount, formatDate, formatRate, formatShare, formatTime, isKnown, plural,
 } from '../lib/format.ts';
-import {STATES} from '../lib/timeline.ts';
+import {shellCommand} from '../lib/shell.ts';
+import type {ThreadStateName} from '../lib/timeline.ts';
 import {visible} from '../lib/visible.ts';
 import {useReport} from '../state/context.ts';
+import {CopyButton} from '../ui/copy_button.tsx';
 import {Diagnostics} from '../ui/diagnostics.tsx';
+import {FileContents, LeftOutTable, limitsOf} from './about_file.tsx';
 
 export function AboutView() {
   const {index} = useReport();
   return (
     <section class="view narrow" aria-labelledby="title">
-      <h1 id="title">About this report</h1>
+      <header class="view-head"><div>
+        <h1 id="title">About this report</h1>
+        <p class="subtitle">How these numbers came about, what they leave out, and what this file holds.</p>
+      </div></header>
+      <Run index={index} />
       <Measured index={index} />
       <Accounting index={index} />
+      <Limits index={index} />
       <Scope index={index} />
       <Processes index={index} />
-      {index.diagnostics.length > 0 &&
-        <Block title="Warnings and notes"><Diagnostics list={index.diagnostics} /></Block>}
+      <Block title="This file"><FileContents index={index} /></Block>
       <Meaning />
     </section>
   );
@@ -39,13 +46,14 @@ function Fact({name, children}: {name: string; children: ComponentChildren}) {
   return <div class="fact"><dt>{name}</dt><dd>{children}</dd></div>;
 }
 
-function Measured({index}: {index: ReportIndex}) {
-  const {run} = index;
+function Run({index: {run, processes}}: {index: ReportIndex}) {
   const ended = run.status;
+  const command = shellCommand(run.command);
+  const pythons = [...new Set(processes.map(({python}) => python).filter((python) => python !== null))];
   return (
     <Block title="The run">
       <dl class="facts-list panel">
-        <Fact name="Command"><code>{visible(run.command.join(' '))}</code></Fact>
+        <Fact name="Command"><span class="with-copy"><code>{visible(command)}</code><CopyButton text={command} name="Copy" /></span></Fact>
         <Fact name="Working directory"><code>{visible(run.working_directory)}</code></Fact>
         <Fact name="Ended">
           <span class={`status-${ended.kind}`}>{STATUS_WORDS[ended.kind]}
@@ -53,14 +61,31 @@ function Measured({index}: {index: ReportIndex}) {
         </Fact>
         <Fact name="Started">{formatDate(run.started_unix_ms)} on {visible(run.host)}</Fact>
         <Fact name="Elapsed">{formatTime(run.elapsed)}</Fact>
-        <Fact name="Python">{run.python === null ? 'not known' : visible(run.python)}</Fact>
+        <Fact name="Python">{pythons.length > 0 ? visible(pythons.join(', ')) : run.python === null ? 'not known' : visible(run.python)}
+          {executableOf(processes) !== null && <> <code class="quiet">{visible(executableOf(processes)!)}</code></>}</Fact>
+        {run.labels.map(([key, value]) => <Fact key={key} name={visible(key)}>{visible(value)}</Fact>)}
+      </dl>
+    </Block>
+  );
+}
+
+// Of the first interpreter.
+function executableOf(processes: readonly ProcessFacts[]): string | null {
+  return processes.find(({python}) => python !== null)?.executable || null;
+}
+
+function Measured({index}: {index: ReportIndex}) {
+  const {run, totals} = index;
+  return (
+    <Block title="How it was measured">
+      <dl class="facts-list panel">
         <Fact name="Collector">
           {visible(run.collector)}: reads the interpreter’s frames from outside the process
           {run.attached ? ', attached to a running process' : ', from the program’s first line'}
         </Fact>
         <Fact name="Method">{visible(run.method)}{run.method === 'Sampling' &&
           ', so that times are estimates which get better with more samples'}</Fact>
-        <Fact name="Time counted">{run.mode === 'cpu' ? 'time on a CPU' : 'all time, waiting included'}</Fact>
+        <Fact name="Time counted">{timeCounted(run)}</Fact>
         <Fact name="Rate">
           {formatRate(run.rate_reached)} ticks per second reached, {formatRate(run.rate_asked)} asked
         </Fact>
@@ -68,15 +93,44 @@ function Measured({index}: {index: ReportIndex}) {
           <code>{visible(run.consistency)}</code>
           {run.consistency_used && <> asked; {visible(run.consistency_used)}</>}
         </Fact>
-        {run.labels.map(([key, value]) => <Fact key={key} name={visible(key)}>{visible(value)}</Fact>)}
-        <Fact name="Written by">
-          {visible(index.generator)}; this file holds {plural(index.chunks.count, 'part')} of
-          compressed data, {formatBytes(index.chunks.length.reduce((sum, each) => sum + each, 0))}, and
-          loads nothing from anywhere
-        </Fact>
+        {index.calls && <Fact name="Samples over time">{resolution(index.calls)}</Fact>}
+        {isKnown(totals.samples) && totals.samples > 0 &&
+          <Fact name="Precision">a share of 10% is known to about ±{uncertainty(totals.samples)} points: 19 runs of 20 would
+            lie within that by the chance of sampling alone</Fact>}
       </dl>
     </Block>
   );
+}
+
+// How finely a part of the run can be told from the rest.
+function resolution({bucket_width, joined_buckets, cells, nodes, time_unit}: CallFacts): string {
+  const joined = joined_buckets > 1 ? `, ${formatCount(joined_buckets)} times those of the profile, which has too ` +
+      'many samples to keep them all apart here' : '';
+  const rounded = time_unit > 1 ? `; times of a part of the run are rounded to ${formatTime(time_unit)}` : '';
+  return `${plural(nodes, 'call')} with ${plural(cells, 'group')} of samples, in steps of ` +
+      `${formatTime(bucket_width)}${joined}${rounded}`;
+}
+
+// In percentage points, of a share of a tenth, at 95 %.
+function uncertainty(samples: number): string {
+  return (196 * Math.sqrt(0.09 / samples)).toPrecision(2);
+}
+
+function Limits({index}: {index: ReportIndex}) {
+  const limits = limitsOf(index);
+  return (
+    <Block title="Limits, warnings and notes">
+      {index.diagnostics.length > 0 && <Diagnostics list={index.diagnostics} />}
+      {limits.length > 0 && <ul class="panel padded limits">{limits.map((each) => <li key={each}>{each}</li>)}</ul>}
+      {limits.length + index.diagnostics.length === 0 && <p class="quiet">None.</p>}
+    </Block>
+  );
+}
+
+function timeCounted({mode, idle}: RunFacts): string {
+  if (mode === 'cpu') return 'time on a CPU';
+  if (mode === 'gil') return 'time holding the GIL';
+  return idle ? 'all time, waiting included' : 'all time but that of idle threads, waiting included';
 }
 
 const STATUS_WORDS: Record<string, string> = {
@@ -122,7 +176,7 @@ function Accounting({index}: {index: ReportIndex}) {
   );
 }
 
-function Scope({index: {scope, files, functions}}: {index: ReportIndex}) {
+function Scope({index: {scope, files, functions, totals}}: {index: ReportIndex}) {
   return (
     <Block title="The project">
       <dl class="facts-list panel">
@@ -132,8 +186,10 @@ function Scope({index: {scope, files, functions}}: {index: ReportIndex}) {
           <Fact name="Included"><code>{visible(scope.include.join(' '))}</code></Fact>}
         {scope.exclude.length > 0 &&
           <Fact name="Excluded"><code>{visible(scope.exclude.join(' '))}</code></Fact>}
-        <Fact name="Shown">{plural(files.path.length, 'file')}, {plural(functions, 'function')}</Fact>
+        <Fact name="Shown">{plural(files.path.length, 'file')}, {plural(functions, 'function')},{' '}
+          {plural(files.lines.reduce((sum: number, lines) => sum + (lines ?? 0), 0), 'line')}</Fact>
       </dl>
+      {scope.left_out !== undefined && scope.left_out.length > 0 && <LeftOutTable list={scope.left_out} whole={totals.time} />}
     </Block>
   );
 }
@@ -216,24 +272,66 @@ function ending({end, exit_code, signal}: ProcessFacts): string {
   return isKnown(end) ? DASH : 'still running';
 }
 
-function ThreadTable({threads, whole}: {threads: ReportIndex['threads']; whole: number | null}) {
+const STATE_COLUMNS: ReadonlyArray<{id: ThreadStateName | 'holding'; name: string}> = [
+  {id: 'running', name: 'Running'},
+  {id: 'holding', name: 'Holds GIL'},
+  {id: 'gil', name: 'GIL wait'},
+  {id: 'waiting', name: 'Waiting'},
+  {id: 'idle', name: 'Idle'},
+  {id: 'gc', name: 'GC'},
+  {id: 'stopped', name: 'Stopped'},
+  {id: 'unknown', name: 'Unknown'},
+];
+// What every program can be in; the others have a column when a thread was.
+const ALWAYS = new Set<string>(['running', 'holding', 'gil', 'waiting', 'idle']);
+const WATCHED = ['running', 'gc', 'gil', 'waiting', 'idle', 'stopped', 'unknown'] as const;
+const MOST_THREADS = 20;
+
+function watchedTime(thread: ThreadFacts): number {
+  return WATCHED.reduce((sum, id) => sum + (thread[id] ?? 0), 0);
+}
+
+// One row that stands for many.
+function together(threads: ThreadFacts[], name: string): ThreadFacts {
+  const sum = (id: Exclude<keyof ThreadFacts, 'name' | 'main'>) => {
+    const known = threads.map((thread) => thread[id]).filter((value) => value !== null);
+    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+  };
+  return {
+    ...threads[0]!, name, tid: 0, main: false, time: sum('time'), samples: sum('samples'), running: sum('running'), gc: sum('gc'),
+    gil: sum('gil'), waiting: sum('waiting'), idle: sum('idle'), stopped: sum('stopped'), unknown: sum('unknown'), cpu: sum('cpu'),
+    holding: sum('holding'),
+  };
+}
+
+function ThreadTable({threads, whole}: {threads: ThreadFacts[]; whole: number | null}) {
   if (threads.length === 0) return <p class="quiet">No thread was sampled.</p>;
+  const busiest = [...threads].sort((a, b) => (b.cpu ?? 0) - (a.cpu ?? 0));
+  const rows = busiest.slice(0, MOST_THREADS);
+  const rest = busiest.slice(MOST_THREADS);
+  if (rest.length > 0) rows.push(together(rest, `${plural(rest.length, 'more thread')}`));
+  if (threads.length > 1) rows.push(together(threads, 'All threads'));
+  const columns = STATE_COLUMNS.filter(({id}) => ALWAYS.has(id) || threads.some((thread) => (thread[id] ?? 0) > 0));
   return (
     <div class="plain-scroll" tabIndex={0} role="group" aria-label="Threads">
-      <table class="plain">
+      <table class="plain threads">
         <thead>
           <tr><th scope="col">Thread</th><th scope="col" class="num">Time</th>
-            <th scope="col" class="num">Samples</th>
-            {STATES.map(({id, name}) => <th key={id} scope="col" class="num">{name}</th>)}</tr>
+            <th scope="col" class="num">CPU time</th>
+            {columns.map(({id, name}) => <th key={id} scope="col" class="num">{name}</th>)}</tr>
         </thead>
         <tbody>
-          {threads.map((thread) => (
-            <tr key={thread.tid}>
-              <th scope="row">{visible(thread.name)} <span class="quiet">{thread.tid}</span></th>
+          {rows.map((thread) => (
+            <tr key={`${thread.tid} ${thread.name}`}>
+              <th scope="row">{visible(thread.name)}
+                {thread.tid !== 0 && <span class="quiet"> {thread.tid}</span>}</th>
               <td class="num">{formatTime(thread.time)}{' '}
                 <span class="quiet">{formatShare(thread.time, whole)}</span></td>
-              <td class="num">{formatCount(thread.samples)}</td>
-              {STATES.map(({id}) => <td key={id} class="num">{formatTime(thread[id])}</td>)}
+              <td class="num">{formatTime(thread.cpu)}</td>
+              {columns.map(({id}) => (
+                <td key={id} class="num" title={formatTime(thread[id])}>
+                  {isKnown(thread[id]) ? formatShare(thread[id], watchedTime(thread)) : DASH}</td>
+              ))}
             </tr>
           ))}
         </tbody>
@@ -253,6 +351,9 @@ function Meaning() {
         <Fact name="Share">part of all sampled time, in all threads</Fact>
         <Fact name="–">not measured; 0 is only shown where it was measured. 0 samples does not mean
           that the line never ran</Fact>
+        <Fact name="Thread states">shares of the time that a thread was watched. Holding the GIL overlaps with running and
+          waiting; – where there is no GIL, or it could not be told. Idle: asleep for a second or more, or without
+          Python code to return to</Fact>
         <Fact name="Heat">logarithmic, three decades below the largest value in the whole report;
           the bar behind a number is linear</Fact>
       </dl>

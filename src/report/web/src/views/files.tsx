@@ -1,15 +1,17 @@
 import {useMemo} from 'preact/hooks';
 
+import {changeKey, fileChange} from '../data/changes.ts';
 import type {ReportIndex} from '../data/index_types.ts';
 import {formatCount, formatTime, plural} from '../lib/format.ts';
 import {heat} from '../lib/heat.ts';
 import type {SortKeys, SortOrder} from '../lib/sort.ts';
 import {sortRows} from '../lib/sort.ts';
 import {visible} from '../lib/visible.ts';
-import {useReport} from '../state/context.ts';
 import {navigate, viewState} from '../state/navigation.ts';
+import {useNumbers} from '../state/numbers.ts';
 import {sourceHref} from '../state/route.ts';
 import {NumberCell, Place, TextCell, TimeCell} from '../ui/cells.tsx';
+import {changeInWords, DiffCell, withDiff} from '../ui/diff_cell.tsx';
 import {FilterBox} from '../ui/filter_box.tsx';
 import {HeatControl} from '../ui/heat_control.tsx';
 import {WarningIcon} from '../ui/icons.tsx';
@@ -30,7 +32,7 @@ const COLUMNS: readonly Column[] = [
 const KIND_NAMES: Record<string, string> = {python: 'Python', notebook: 'Notebook'};
 
 export function FilesView() {
-  const {index} = useReport();
+  const {index} = useNumbers();
   const {sort, filter, heat: heatBy} = viewState.value;
   const {files, totals} = index;
   const order = useMemo(() => fileOrder(index, sort, filter), [index, sort, filter]);
@@ -47,13 +49,13 @@ export function FilesView() {
       </header>
       {files.path.length === 0 ? <NoFiles index={index} /> :
        order.length === 0 ? <NoMatch what="file" filter={filter} /> :
-        <Table label="Files" class="index-table" columns={COLUMNS} order={order} rowHeight={28}
+        <Table label="Files" class="index-table" columns={withDiff(COLUMNS, index)} order={order} rowHeight={28}
                minWidth="690px" version={heatBy} row={(file) => ({
                  heat: heat(files.time[file] ?? NaN, max),
                  cells: <FileCells index={index} file={file} barMax={max} />,
                })}
                describe={(file) => `${files.label[file]}, time ${formatTime(files.time[file])}, ` +
-                   `${formatCount(files.samples[file])} samples`}
+                   `${formatCount(files.samples[file])} samples${changeInWords(fileChange(index, file))}`}
                onOpen={(file) => navigate({view: 'source', file, line: null})} />}
     </section>
   );
@@ -65,6 +67,7 @@ function FileCells({index, file, barMax}: {index: ReportIndex; file: number; bar
   return (
     <>
       <TimeCell value={files.time[file]} whole={totals.time} barMax={barMax} />
+      <DiffCell change={fileChange(index, file)} index={index} />
       <TimeCell value={files.total[file]} whole={totals.time} />
       <TextCell class="location" title={visible(files.path[file])}>
         <a href={sourceHref(file)}><Place label={files.label[file]} /></a>
@@ -94,8 +97,10 @@ function fileOrder(index: ReportIndex, sort: SortOrder, filter: string): Uint32A
   return order.filter((file) => files.path[file].toLowerCase().includes(wanted));
 }
 
-function fileKeys({files}: ReportIndex, column: string): SortKeys {
+function fileKeys(index: ReportIndex, column: string): SortKeys {
+  const {files} = index;
   switch (column) {
+    case 'diff': return Float64Array.from(files.path, (_, file) => changeKey(fileChange(index, file)));
     case 'location': return files.path;
     case 'kind': return files.kind;
     case 'samples': return numbers(files.samples);

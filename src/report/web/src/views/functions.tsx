@@ -1,5 +1,6 @@
 import {useMemo} from 'preact/hooks';
 
+import {changeKey} from '../data/changes.ts';
 import type {FunctionTable} from '../data/functions.ts';
 import {KINDS} from '../data/functions.ts';
 import type {ReportIndex} from '../data/index_types.ts';
@@ -10,11 +11,20 @@ import {lineOrder, sortRows} from '../lib/sort.ts';
 import {visible} from '../lib/visible.ts';
 import {useReport} from '../state/context.ts';
 import {useLoaded} from '../state/loaded.ts';
-import {navigate, viewState} from '../state/navigation.ts';
+import {useAskTarget} from '../state/assistant.ts';
+import {navigate, updateView, viewState} from '../state/navigation.ts';
+import {useNumbers} from '../state/numbers.ts';
 import {sourceHref} from '../state/route.ts';
+import {announce} from '../ui/announce.tsx';
+import {AskHere} from '../ui/ask_here.tsx';
+import {CallsPanel, toggleCalls} from '../ui/calls_panel.tsx';
 import {NumberCell, Place, TextCell, TimeCell} from '../ui/cells.tsx';
+import {useCommands} from '../ui/commands.ts';
+import {changeInWords, DiffCell, withDiff} from '../ui/diff_cell.tsx';
 import {FilterBox} from '../ui/filter_box.tsx';
 import {HeatControl} from '../ui/heat_control.tsx';
+import {CallsIcon} from '../ui/icons.tsx';
+import {useKeys} from '../ui/keys.ts';
 import {Empty, Loading, NoMatch, Unreadable} from '../ui/states.tsx';
 import type {Column} from '../ui/table.tsx';
 import {Table} from '../ui/table.tsx';
@@ -33,6 +43,7 @@ const COLUMNS: readonly Column[] = [
 export function FunctionsView() {
   const report = useReport();
   const loaded = useLoaded(() => report.functions(), report);
+  const numbers = useNumbers();
   return (
     <section class="view fill" aria-labelledby="title">
       <header class="view-head">
@@ -40,7 +51,8 @@ export function FunctionsView() {
           <h1 id="title">Functions</h1>
           <p class="subtitle">
             {plural(report.index.functions, 'function')}. Time is that of a function’s own lines,
-            without other project functions it calls.
+            without other project functions it calls. Library and native functions are under the callers and calls of
+            these: their time belongs to the lines that call them.
           </p>
         </div>
         <div class="tools"><FilterBox label="Filter functions" /><HeatControl /></div>
@@ -49,27 +61,42 @@ export function FunctionsView() {
        loaded.state === 'failed' ? <Unreadable message={loaded.message} /> :
        loaded.value === null || loaded.value.count === 0 ?
          <Empty><p>No function of the project was seen.</p></Empty> :
-         <FunctionRows index={report.index} table={loaded.value} />}
+         <FunctionRows index={numbers.index} table={numbers.functions(loaded.value)} />}
     </section>
   );
 }
 
 function FunctionRows({index, table}: {index: ReportIndex; table: FunctionTable}) {
-  const {sort, filter, heat: heatBy} = viewState.value;
-  const order = useMemo(() => functionOrder(index, table, sort, filter), [table, sort, filter]);
+  const {sort, filter, heat: heatBy, calls, active} = viewState.value;
+  const showCalls = () => {
+    if (active === null) announce('Select a function first');
+    else toggleCalls(active);
+  };
+  useKeys({c: showCalls});
+  useCommands([{text: 'Callers and calls of this function', detail: 'c', run: showCalls}]);
+  const order = useMemo(() => functionOrder(index, table, sort, filter), [index, table, sort, filter]);
   const max = heatBy === 'time' ? index.totals.max_function_time : null;
+  const about = (id: number) => ({file: table.file[id], line: table.line[id], whole: true});
+  useAskTarget(() => order.length === 0 ? null : about(active !== null && order.includes(active) ? active : order[0]));
   if (order.length === 0) return <NoMatch what="function" filter={filter} />;
   const {metrics} = table;
   return (
-    <Table label="Functions" class="index-table" columns={COLUMNS} order={order} rowHeight={28}
+    <>
+    <Table label="Functions" class="index-table" columns={withDiff(COLUMNS, index)} order={order} rowHeight={28}
            minWidth="690px" version={heatBy} row={(id) => ({
              heat: heat(metrics.get('time', id), max),
              cells: <FunctionCells index={index} table={table} id={id} barMax={max} />,
            })}
            describe={(id) => `${table.name[id]}, time ${formatTime(metrics.get('time', id))}, ` +
-               `${formatCount(metrics.get('samples', id))} samples`}
+               `${formatCount(metrics.get('samples', id))} samples${changeInWords(table.changes.at(id))}`}
            onOpen={(id) => navigate(
-               {view: 'source', file: table.file[id], line: table.line[id]})} />
+               {view: 'source', file: table.file[id], line: table.line[id]})}>
+      {active !== null &&
+        <AskHere index={order.indexOf(active)} rowHeight={28} name={visible(table.name[active] ?? '')}
+                 target={() => about(active)} />}
+    </Table>
+    {calls !== null && <CallsPanel id={calls} />}
+    </>
   );
 }
 
@@ -87,6 +114,7 @@ function FunctionCells({index, table, id, barMax}: FunctionCellsProps) {
   return (
     <>
       <TimeCell value={metrics.get('time', id)} whole={index.totals.time} barMax={barMax} />
+      <DiffCell change={table.changes.at(id)} index={index} />
       <TimeCell value={metrics.get('total', id)} whole={index.totals.time} />
       <TextCell class="location" title={`${visible(index.files.path[file])}:${table.line[id]}`}>
         <a href={href}><Place label={index.files.label[file]} suffix={`:${table.line[id]}`} /></a>
@@ -94,6 +122,11 @@ function FunctionCells({index, table, id, barMax}: FunctionCellsProps) {
       <NumberCell value={metrics.get('samples', id)} />
       <TextCell class="name" title={KINDS[table.kind[id]] ?? KINDS[5]}>
         <a href={href} tabIndex={-1}><QualifiedName name={table.name[id]} /></a>
+        {metrics.get('total', id) > 0 &&
+          <button type="button" class="row-button" tabIndex={-1} title="Callers and calls (c)"
+                  aria-label={`Callers and calls of ${visible(table.name[id])}`}
+                  onClick={() => updateView({active: id, calls: viewState.value.calls === id ? null : id})}>
+            <CallsIcon /></button>}
       </TextCell>
       <NumberCell value={table.lines[id]} />
     </>
@@ -127,6 +160,7 @@ function functionKeys(table: FunctionTable, column: string): SortKeys {
   switch (column) {
     case 'source': return table.name;
     case 'lines': return table.lines;
+    case 'diff': return Float64Array.from(table.line, (_, id) => changeKey(table.changes.at(id)));
     case 'samples': return Float64Array.from(table.line, (_, id) => table.metrics.get('samples', id));
     case 'total': return Float64Array.from(table.line, (_, id) => table.metrics.get('total', id));
     default: return Float64Array.from(table.line, (_, id) => table.metrics.get('time', id));

@@ -2,7 +2,7 @@
 import type {ComponentChildren} from 'preact';
 import {useMemo} from 'preact/hooks';
 
-import type {HotLine, ReportIndex} from '../data/index_types.ts';
+import type {HotLine, ReportIndex, RunFacts} from '../data/index_types.ts';
 import {TokenList} from '../data/tokens.ts';
 import {
   formatCount, formatDate, formatRate, formatShare, formatTime, isKnown,
@@ -12,10 +12,15 @@ import type {SortOrder} from '../lib/sort.ts';
 import {sortRows} from '../lib/sort.ts';
 import {visible} from '../lib/visible.ts';
 import {useReport} from '../state/context.ts';
+import {useLoaded} from '../state/loaded.ts';
+import {useAskTarget} from '../state/assistant.ts';
 import {navigate, updateView, viewState} from '../state/navigation.ts';
+import {filter, isFiltered} from '../state/filter.ts';
+import {useNumbers} from '../state/numbers.ts';
 import {sourceHref} from '../state/route.ts';
 import {NumberCell, TextCell, TimeCell} from '../ui/cells.tsx';
 import {Code} from '../ui/code.tsx';
+import {ComparedWith} from '../ui/diff_cell.tsx';
 import {Diagnostics} from '../ui/diagnostics.tsx';
 import {HeatControl} from '../ui/heat_control.tsx';
 import {StatusBanner} from '../ui/run_status.tsx';
@@ -33,17 +38,20 @@ const COLUMNS: readonly Column[] = [
   {id: 'source', title: 'Source', numeric: false, width: 'minmax(320px, 1fr)'},
 ];
 
+// Of a long statement, lines before and after the measured one.
+const QUOTED_AROUND = 20;
 // Lines shown before the list is unfolded.
 const FIRST_LINES = 10;
 
 export function OverviewView() {
-  const {index} = useReport();
+  const {index} = useNumbers();
   const {run, totals, timeline, diagnostics} = index;
   const notable = diagnostics.filter(({level}) => level !== 'info');
   return (
     <section class="view" aria-labelledby="title">
       <h1 id="title">Overview</h1>
       <StatusBanner status={run.status} />
+      <ComparedWith index={index} />
       {notable.length > 0 && <Diagnostics list={notable} />}
       <Cards index={index} />
       {timeline !== null && timeline.start.length > 0 &&
@@ -72,21 +80,33 @@ function Cards({index}: {index: ReportIndex}) {
   const {run, totals, ticks, hot} = index;
   const lost = index.drops.reduce((sum, {count}) => sum + count, 0);
   const first = hot[0];
+  const {range} = filter.value;
   return (
     <dl class="cards">
-      <Card name="Elapsed" value={formatTime(run.elapsed)} note={formatDate(run.started_unix_ms)} />
-      <Card name="Samples" value={formatCount(run.samples)} note={samplesNote(ticks.missed, lost)} />
+      {range === null ?
+        <Card name="Elapsed" value={formatTime(run.elapsed)} note={formatDate(run.started_unix_ms)} /> :
+        <Card name="Selected" value={formatTime(range[1] - range[0])} note={`of ${formatTime(run.elapsed)}`} />}
+      {isFiltered.value ?
+        <Card name="Samples" value={formatCount(totals.samples)} note={`of ${formatCount(run.samples)}`} /> :
+        <Card name="Samples" value={formatCount(run.samples)} note={samplesNote(ticks.missed, lost)} />}
       <Card name="Rate" value={<>{formatRate(run.rate_reached)}<small> /s</small></>}
             note={`${formatRate(run.rate_asked)} asked`} />
       <Card name="Project lines" value={formatShare(totals.project_time, totals.time)}
             note={`${formatTime(totals.project_time)} of ${formatTime(totals.time)} ` +
-                (run.mode === 'cpu' ? 'on a CPU' : 'in all threads')} />
+                countedWhere(run)} />
       {first !== undefined &&
         <Card name="Hottest line"
               value={<a href={sourceHref(first.file, first.first)}><bdi>{visible(first.label)}</bdi></a>}
-              note={`${formatTime(first.time)}, ${formatShare(first.time, totals.time)} of all time`} />}
+              note={`${formatTime(first.time)}, ${formatShare(first.time, totals.time)} of ` +
+                  (isFiltered.value ? 'the selection' : 'all time')} />}
     </dl>
   );
+}
+
+function countedWhere({mode, idle}: RunFacts): string {
+  if (mode === 'cpu') return 'on a CPU';
+  if (mode === 'gil') return 'holding the GIL';
+  return idle ? 'in all threads' : 'in threads that are not idle';
 }
 
 function samplesNote(missed: number | null, dropped: number): string {
@@ -121,10 +141,14 @@ function TimeSplit({index: {totals}}: {index: ReportIndex}) {
 
 function HotLines({index}: {index: ReportIndex}) {
   const {hot, totals} = index;
-  const {sort, heat: heatBy, expanded} = viewState.value;
+  const {sort, heat: heatBy, expanded, active} = viewState.value;
   const all = useMemo(() => hotOrder(hot, sort), [hot, sort]);
   const order = useMemo(() => expanded ? all : all.slice(0, FIRST_LINES), [all, expanded]);
   const max = heatBy === 'time' ? totals.max_line_time : null;
+  useAskTarget(() => {
+    const line = hot[active ?? order[0]];
+    return line === undefined ? null : {file: line.file, line: line.line};
+  });
   return (
     <section class="block" aria-labelledby="hot-title">
       <div class="block-head">
@@ -166,7 +190,10 @@ function HotCells({index, line, barMax}: {index: ReportIndex; line: HotLine; bar
 
 function Statement({index, line}: {index: ReportIndex; line: HotLine}) {
   const parts = useMemo(() => statementLines(line), [line]);
-  if (parts === null) return <span class="quiet">source not captured</span>;
+  if (parts === null) {
+    return index.files.chunk[line.file] === null ? <span class="quiet">source not captured</span> :
+      <StatementFromSource index={index} line={line} />;
+  }
   return (
     <pre>
       {line.text_first > line.first && <span class="quiet">…{'\n'}</span>}
@@ -176,6 +203,34 @@ function Statement({index, line}: {index: ReportIndex; line: HotLine}) {
         </span>
       ))}
       {line.text_last < line.last && <span class="quiet">{'\n'}…</span>}
+    </pre>
+  );
+}
+
+// A line that is only among the hottest of the selected part of the run is not quoted in the index.
+function StatementFromSource({index, line}: {index: ReportIndex; line: HotLine}) {
+  const report = useReport();
+  const loaded = useLoaded(() => report.source(line.file), line.file);
+  if (loaded.state === 'loading') return <span class="quiet">…</span>;
+  if (loaded.state === 'failed') return <span class="quiet">source cannot be read</span>;
+  const source = loaded.value;
+  const [first, last] = source.statement(line.line);
+  const shown = [Math.max(first, line.line - QUOTED_AROUND), Math.min(last, line.line + QUOTED_AROUND)];
+  const texts = Array.from({length: shown[1] - shown[0] + 1}, (_, i) => source.lineText(shown[0] + i));
+  const indent = Math.min(...texts.filter((text) => text.trim() !== '').map((text) => text.search(/\S/)));
+  return (
+    <pre>
+      {shown[0] > first && <span class="quiet">…{'\n'}</span>}
+      {texts.map((text, i) => {
+        const begin = source.lineOffset(shown[0] + i);
+        const spans = source.tokens.spans(source.text, begin + Math.min(indent, text.length), begin + text.length);
+        return (
+          <span key={i} class={last > first && shown[0] + i === line.line ? 'measured' : ''}>
+            <Code spans={spans} classes={index.token_classes} />{i + 1 < texts.length ? '\n' : ''}
+          </span>
+        );
+      })}
+      {shown[1] < last && <span class="quiet">{'\n'}…</span>}
     </pre>
   );
 }
@@ -193,6 +248,9 @@ function statementLines(line: HotLine) {
 
 function NoSamples({index}: {index: ReportIndex}) {
   const {run} = index;
+  if (isFiltered.value) {
+    return <Empty><p>No samples of the selected part of the run fell on project lines.</p></Empty>;
+  }
   return (
     <Empty>
       <p>

@@ -1,0 +1,24 @@
+// Copying text. Pages opened from disk may be refused the clipboard's own interface; the copy command is not.
+import {announce} from './announce.tsx';
+
+export function copyText(text: string, what: string): void {
+  const onCopy = (event: ClipboardEvent) => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    event.clipboardData?.setData('text/plain', text);
+  };
+  document.addEventListener('copy', onCopy, {capture: true});
+  const done = document.execCommand('copy');
+  document.removeEventListener('copy', onCopy, {capture: true});
+  announce(done ? `Copied ${what}` : 'The browser refused to copy');
+}
+
+// Lines as text, with their numbers in front when asked for.
+export function linesAsText(lineText: (line: number) => string, first: number, last: number, numbers: boolean): string {
+  const width = String(last).length;
+  let text = '';
+  for (let line = first; line <= last; line++) {
+    text += `${numbers ? `${String(line).padStart(width)}  ` : ''}${lineText(line)}\n`;
+  }
+  return text;
+}
