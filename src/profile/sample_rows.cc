@@ -123,6 +123,36 @@ void JoinInTime(std::vector<SampleRow>& rows, double precision, int64_t last_buc
   rows.resize(kept);
 }
 
+void JoinSteadyBlocks(std::vector<SampleRow>& rows, int64_t block, int64_t end) {
+  const auto begin_of = [&](const SampleRow& row) { return row.bucket / block * block; };
+  std::ranges::sort(rows, {}, [&](const SampleRow& row) {
+    return std::tuple_cat(std::tuple(begin_of(row)), KeyOf(row), std::tuple(row.bucket));
+  });
+  const auto same_block = [&](const SampleRow& a, const SampleRow& b) {
+    return begin_of(a) == begin_of(b) && a.cell.thread == b.cell.thread;
+  };
+  size_t kept = 0;
+  for (size_t i = 0; i < rows.size();) {
+    const int64_t block_end = begin_of(rows[i]) + block;
+    size_t next = i;
+    bool steady = block_end <= end;
+    int64_t at = rows[i].bucket;
+    for (; next < rows.size() && same_block(rows[i], rows[next]); ++next) {
+      steady = steady && KeyOf(rows[i]) == KeyOf(rows[next]) && rows[next].bucket == at;
+      at += rows[next].buckets;
+    }
+    steady = steady && at <= block_end;
+    if (steady) {
+      rows[kept++] = Joined(std::span(rows).subspan(i, next - i));
+      i = next;
+    } else {
+      while (i < next) rows[kept++] = rows[i++];
+    }
+  }
+  rows.resize(kept);
+  SortByTime(rows);
+}
+
 double JoinToFit(std::vector<SampleRow>& rows, int64_t most, double finest, int64_t last_bucket) {
   double precision = finest;
   while (true) {

@@ -475,13 +475,21 @@ Status SqliteProfileWriter::WriteSources() {
   return {};
 }
 
+// Of a program with many threads most are idle at any time: a row for each and each bucket would be
+// most of what it costs to record them.
 Status SqliteProfileWriter::WriteSamples() {
-  const std::vector<SampleRow> rows = samples_.SortedRows();
+  std::vector<SampleRow> rows = samples_.SortedRows();
+  std::vector<SampleRow> activity = WithoutStacks(rows);
+  const int64_t width = samples_.width_ns();
+  if (const int64_t block = kSteadyBlockNs / width; block > 1) {
+    JoinSteadyBlocks(rows, block, elapsed_ns_ / width);
+    JoinSteadyBlocks(activity, block, elapsed_ns_ / width);
+  }
   const SampleTable::Moment moment{
       .widening = samples_.width_ns() / stored_width_ns_,
       .last_bucket = samples_.last_bucket(),
       .parent_of = [&](StackId stack) { return identities_.stacks()[stack].parent; }};
-  LS_CHECK_OK(activity_table_.Add(WithoutStacks(rows), moment));
+  LS_CHECK_OK(activity_table_.Add(activity, moment));
   return sample_table_.Add(rows, moment);
 }
 

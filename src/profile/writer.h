@@ -17,6 +17,10 @@
 
 namespace linescope {
 
+// What a thread did in so long, if that was one thing only, is written as one row, when it is added
+// before a Commit. A multiple of the first width of the time buckets.
+inline constexpr int64_t kSteadyBlockNs = 800'000'000;
+
 // How large a profile may grow, and with it the writer's memory. The defaults are FORMAT.md's,
 // which says what becomes of what is beyond them.
 struct WriterLimits {

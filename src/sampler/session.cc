@@ -28,8 +28,11 @@ constexpr int64_t kForwardGraceNs = 150 * kMs;
 // An interpreter that is only being loaded gets so much time to appear when attaching.
 constexpr int64_t kAttachPatienceNs = 2000 * kMs;
 constexpr int kPollMs = 100;
-// What was collected is on disk within a second.
-constexpr int64_t kCommitNs = 500 * kMs;
+// What was collected is on disk within a second. So often, counted from the start, as what is steady
+// becomes fewer rows then.
+constexpr int64_t kCommitNs = kSteadyBlockNs;
+// Batches come at multiples of a tenth of a second; this late there is none to wait for.
+constexpr int64_t kCommitPatienceNs = 150 * kMs;
 
 // What is being profiled: a child of ours, or somebody else's process.
 class TargetProcess {
@@ -178,6 +181,7 @@ class Run {
   std::unique_ptr<Sampler> sampler_;
   std::vector<Forward> forwards_;
   int64_t start_ns_ = 0, next_commit_ns_ = 0;
+  int64_t collected_until_ns_ = 0;  // by the batches
   std::optional<int64_t> until_ns_;
   bool stopped_by_user_ = false;
   bool look_ = false;  // asked for
@@ -252,15 +256,18 @@ void Run::ForwardDue(int64_t now_ns) {
 void Run::Store(Commit commit) {
   std::vector<Batch> batches = queue_.TakeAll();
   for (Batch& batch : batches) {
+    collected_until_ns_ = std::max(collected_until_ns_, batch.end_ns);
     summary_.Apply(batch);
     if (options_.observer != nullptr) options_.observer->OnBatch(batch);
     if (recorder_) recorder_->Apply(batch);
   }
   if (!writer_) return;
   const int64_t now = MonotonicNs();
-  const bool due = commit == Commit::kNow || (commit == Commit::kWhenDue && now >= next_commit_ns_);
+  const bool overdue =
+      collected_until_ns_ >= next_commit_ns_ || now >= next_commit_ns_ + kCommitPatienceNs;
+  const bool due = commit == Commit::kNow || (commit == Commit::kWhenDue && overdue);
   if (!due && !look_) return;
-  next_commit_ns_ = now + kCommitNs;
+  next_commit_ns_ = now + kCommitNs - (now - start_ns_) % kCommitNs;
   Status committed = writer_->Commit();
   if (committed) {
     store_ = {};

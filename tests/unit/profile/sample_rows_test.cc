@@ -91,6 +91,49 @@ TEST(JoinInTimeTest, WhatChangesStays) {
   for (int64_t i = 0; i < 256; ++i) EXPECT_EQ(seen[i], i >= 96 && i < 128 ? 900u : 100u) << i;
 }
 
+TEST(JoinSteadyBlocksTest, WhatAThreadDoesAllTheTimeIsOneRow) {
+  std::vector<SampleRow> rows;
+  for (int64_t i = 0; i < 12; ++i) rows.push_back(Row(i, static_cast<uint64_t>(9 + i % 3)));
+  JoinSteadyBlocks(rows, 4, 12);
+  EXPECT_THAT(Spans(rows), ElementsAre(Span(0, 4, 39), Span(4, 4, 40), Span(8, 4, 41)));
+}
+
+TEST(JoinSteadyBlocksTest, AnotherStackOrStateInABlockKeepsItsBuckets) {
+  std::vector<SampleRow> rows = {Row(0, 9), Row(1, 9), Row(1, 1, 5), Row(2, 9), Row(3, 9)};
+  JoinSteadyBlocks(rows, 2, 4);
+  EXPECT_THAT(Spans(rows), ElementsAre(Span(0, 1, 9), Span(1, 1, 9), Span(1, 1, 1), Span(2, 2, 18)));
+  rows = {Row(0, 9), Row(1, 9)};
+  rows[1].cell.state = ThreadState::kWaiting;
+  JoinSteadyBlocks(rows, 2, 4);
+  EXPECT_EQ(rows.size(), 2u);
+}
+
+TEST(JoinSteadyBlocksTest, ThreadsThatBeginAndEndInABlockCoverWhatTheyLived) {
+  std::vector<SampleRow> rows = {Row(2, 9), Row(3, 9), Row(0, 9, 0, 1), Row(1, 4, 0, 1)};
+  JoinSteadyBlocks(rows, 8, 8);
+  EXPECT_THAT(Spans(rows), ElementsAre(Span(0, 2, 13), Span(2, 2, 18)));
+}
+
+TEST(JoinSteadyBlocksTest, BucketsWithoutASampleStayWithoutOne) {
+  std::vector<SampleRow> rows = {Row(0, 9), Row(2, 9), Row(3, 9)};
+  JoinSteadyBlocks(rows, 4, 4);
+  EXPECT_EQ(rows.size(), 3u);
+}
+
+TEST(JoinSteadyBlocksTest, BlocksThatHaveNotEndedAreLeftAlone) {
+  std::vector<SampleRow> rows = {Row(5, 9), Row(4, 9), Row(1, 9), Row(0, 9)};
+  JoinSteadyBlocks(rows, 4, 7);
+  EXPECT_THAT(Spans(rows), ElementsAre(Span(0, 2, 18), Span(4, 1, 9), Span(5, 1, 9)));
+}
+
+// As after a failed commit, or when buckets became wider.
+TEST(JoinSteadyBlocksTest, RowsThatReachIntoTheNextBlockStay) {
+  std::vector<SampleRow> rows = {Row(2, 9), Row(3, 20), Row(5, 9)};
+  rows[1].buckets = 2;
+  JoinSteadyBlocks(rows, 4, 8);
+  EXPECT_THAT(Spans(rows), ElementsAre(Span(2, 1, 9), Span(3, 2, 20), Span(5, 1, 9)));
+}
+
 TEST(JoinInTimeTest, TheLastBucketIsLeftAlone) {
   std::vector<SampleRow> rows = {Row(0, 7), Row(1, 7), Row(2, 7), Row(3, 3)};
   JoinInTime(rows, 1, 3);

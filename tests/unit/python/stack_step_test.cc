@@ -171,8 +171,10 @@ void CompareDecisions(const Interpreter& python, int count,
     if (text.size() < 4000) text += fmt::format("{:6} {}\n", times, what);
   }
   // Left over: the destructors' and generators' first instructions, and code replaced at its
-  // address. In debug builds the interpreter's assertions make these states last.
-  EXPECT_LE(total, count / (python.debug ? 100 : 250)) << text;
+  // address. In debug builds the interpreter's assertions make these states last. Before 3.11 also
+  // frames that were just left, or entered again at their old address: one stop in 250.
+  const bool frame_objects = python.minor < 11;
+  EXPECT_LE(total, count / (python.debug || frame_objects ? 100 : 250)) << text;
   // These states last for some ten instructions of each call; how many calls a stretch of the
   // program makes depends on where the steps began.
   EXPECT_LT(kinds[Kind::kCallee], count / 5);
