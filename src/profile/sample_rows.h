@@ -28,10 +28,11 @@ std::vector<SampleRow> WithoutStacks(const std::vector<SampleRow>& rows);
 // is still being filled, are left alone.
 void JoinInTime(std::vector<SampleRow>& rows, double precision, int64_t last_bucket);
 
-// Where all rows of a thread in a block of `block` buckets have one key, in bucket after bucket, they
-// become one row: what a thread does all the time it also does at each moment, and that the numbers
-// of samples differ from bucket to bucket is due to the sampler's random intervals. Blocks begin at multiples of `block`;
-// those that do not end before `end` (a bucket) are left alone. Takes any order, leaves SortByTime's.
+// Where all rows of a thread in a block of `block` buckets have one key, in bucket after bucket,
+// they become one row: what a thread does all the time it also does at each moment, and that the
+// numbers of samples differ from bucket to bucket is due to the sampler's random intervals. Blocks
+// begin at multiples of `block`; those that do not end before `end` (a bucket) are left alone.
+// Takes any order, leaves SortByTime's.
 void JoinSteadyBlocks(std::vector<SampleRow>& rows, int64_t block, int64_t end);
 
 // JoinInTime with the finest precision that leaves at most `most` rows, but not finer than

@@ -89,13 +89,12 @@ std::unique_ptr<Code> CodeCache::Read(Address address) {
     code->ranges = UnitRanges(code->units);
     code->incomplete = true;
   }
-  const auto text = [&](Address string) {
-    auto read = objects_.Str(string);
-    code->incomplete |= !read;
-    return std::move(read).value_or("<unreadable>");
+  const auto readable = [&](std::optional<std::string> text) {
+    code->incomplete |= !text;
+    return std::move(text).value_or("<unreadable>");
   };
-  code->file = text(code->fingerprint.file);
-  code->name = text(code->fingerprint.name);
+  code->file = readable(objects_.Path(code->fingerprint.file));
+  code->name = readable(objects_.Str(code->fingerprint.name));
   code->qualified_name = at.qualname == layout::kNone
                              ? code->name
                              : objects_.Str(::linescope::Load<Address>(header.data() + at.qualname))

@@ -5,19 +5,27 @@
 
 namespace linescope {
 
-std::string DecodePep393(const std::byte* data, size_t length, unsigned kind) {
+std::string DecodePep393(const std::byte* data, size_t length, unsigned kind, bool escaped_bytes) {
   std::string out;
   out.reserve(length);
   for (size_t i = 0; i < length; ++i) {
     const uint32_t c = kind == 1   ? Load<uint8_t>(data + i)
                        : kind == 2 ? Load<uint16_t>(data + i * 2)
                                    : Load<uint32_t>(data + i * 4);
-    AppendUtf8((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff ? 0xfffd : c, &out);
+    if (escaped_bytes && c >= 0xdc80 && c <= 0xdcff) {
+      out.push_back(static_cast<char>(c & 0xff));
+    } else {
+      AppendUtf8((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff ? 0xfffd : c, &out);
+    }
   }
   return out;
 }
 
-std::optional<std::string> ObjectReader::Str(Address object) const {
+std::optional<std::string> ObjectReader::Str(Address object) const { return Text(object, false); }
+
+std::optional<std::string> ObjectReader::Path(Address object) const { return Text(object, true); }
+
+std::optional<std::string> ObjectReader::Text(Address object, bool escaped_bytes) const {
   const layout::Objects& at = table_->objects;
   // PyASCIIObject.state: interned, kind:3, compact:1, ascii:1 (Include/cpython/unicodeobject.h).
   std::byte header[64];
@@ -37,7 +45,7 @@ std::optional<std::string> ObjectReader::Str(Address object) const {
   std::vector<std::byte> data(length * kind);
   const Address start = object + (ascii ? at.str_ascii : at.str_compact);
   if (!data.empty() && !memory_->ReadExact(start, data.data(), data.size())) return std::nullopt;
-  return DecodePep393(data.data(), length, kind);
+  return DecodePep393(data.data(), length, kind, escaped_bytes);
 }
 
 std::optional<std::vector<uint8_t>> ObjectReader::Bytes(Address object) const {

@@ -21,6 +21,9 @@ class ObjectReader {
 
   // A `str`, as UTF-8. Lone surrogates come out as U+FFFD.
   [[nodiscard]] std::optional<std::string> Str(Address object) const;
+  // A `str` that names a file, as the operating system knows it: what was no UTF-8 stands in it as
+  // U+DC80 … U+DCFF for the bytes 0x80 … 0xff (PEP 383), and comes out as those. Else as Str.
+  [[nodiscard]] std::optional<std::string> Path(Address object) const;
   // A `bytes` object's content.
   [[nodiscard]] std::optional<std::vector<uint8_t>> Bytes(Address object) const;
   // `type(object).__name__`, at most 255 bytes.
@@ -33,11 +36,14 @@ class ObjectReader {
   [[nodiscard]] const layout::Table& table() const { return *table_; }
 
  private:
+  [[nodiscard]] std::optional<std::string> Text(Address object, bool escaped_bytes) const;
+
   RemoteMemory* memory_;
   const layout::Table* table_;
 };
 
-// UTF-8 of `length` characters of PEP 393 storage with `kind` bytes each (1, 2 or 4).
-std::string DecodePep393(const std::byte* data, size_t length, unsigned kind);
+// UTF-8 of `length` characters of PEP 393 storage with `kind` bytes each (1, 2 or 4); with
+// `escaped_bytes` as in ObjectReader::Path.
+std::string DecodePep393(const std::byte* data, size_t length, unsigned kind, bool escaped_bytes);
 
 }  // namespace linescope

@@ -28,8 +28,8 @@ constexpr int64_t kForwardGraceNs = 150 * kMs;
 // An interpreter that is only being loaded gets so much time to appear when attaching.
 constexpr int64_t kAttachPatienceNs = 2000 * kMs;
 constexpr int kPollMs = 100;
-// What was collected is on disk within a second. So often, counted from the start, as what is steady
-// becomes fewer rows then.
+// What was collected is on disk within a second. So often, counted from the start, as what is
+// steady becomes fewer rows then.
 constexpr int64_t kCommitNs = kSteadyBlockNs;
 // Batches come at multiples of a tenth of a second; this late there is none to wait for.
 constexpr int64_t kCommitPatienceNs = 150 * kMs;

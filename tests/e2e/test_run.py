@@ -401,6 +401,29 @@ hot(60)
         self.assertGreater(functions["hot"], 50)
 
 
+class Names(Case):
+    """Paths may be any bytes; Python shows those that are no UTF-8 as lone surrogates."""
+
+    @each_interpreter
+    def test_paths_that_are_no_text(self, python):
+        folder = os.fsencode(str(self.folder)) + b"/caf\xe9"
+        os.makedirs(folder, exist_ok=True)
+        script = b"prog\xff.py"
+        with open(folder + b"/" + script, "w", encoding="utf-8") as file:
+            file.write(SPIN + "\nhot(0.4)\n")
+        done = subprocess.run([LINESCOPE, "run", "--profile", "p.linescope", "-o", "r.html", "--", python, script], cwd=folder,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"n += i", done.stderr)
+        self.assertNotIn(b"no sample fell", done.stderr)
+        stats = subprocess.run([LINESCOPE, "stats", "--json", "p.linescope"], cwd=folder, capture_output=True, check=True).stdout
+        stats = json.loads(stats.decode("utf-8"))
+        self.assertEqual(stats["functions"][0]["name"], "hot")
+        self.assertGreater(stats["lines"][0]["samples"], 0)
+        with open(folder + b"/r.html", encoding="utf-8") as report:
+            self.assertIn("prog\ufffd.py", report.read())
+
+
 class Storage(Case):
     def setUp(self):
         super().setUp()

@@ -101,7 +101,8 @@ TEST(JoinSteadyBlocksTest, WhatAThreadDoesAllTheTimeIsOneRow) {
 TEST(JoinSteadyBlocksTest, AnotherStackOrStateInABlockKeepsItsBuckets) {
   std::vector<SampleRow> rows = {Row(0, 9), Row(1, 9), Row(1, 1, 5), Row(2, 9), Row(3, 9)};
   JoinSteadyBlocks(rows, 2, 4);
-  EXPECT_THAT(Spans(rows), ElementsAre(Span(0, 1, 9), Span(1, 1, 9), Span(1, 1, 1), Span(2, 2, 18)));
+  EXPECT_THAT(Spans(rows),
+              ElementsAre(Span(0, 1, 9), Span(1, 1, 9), Span(1, 1, 1), Span(2, 2, 18)));
   rows = {Row(0, 9), Row(1, 9)};
   rows[1].cell.state = ThreadState::kWaiting;
   JoinSteadyBlocks(rows, 2, 4);

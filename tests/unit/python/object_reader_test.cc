@@ -36,6 +36,14 @@ TEST_P(ObjectReaderTest, ReplacesWhatIsNoCharacter) {
   EXPECT_THAT(objects_.Str(python_.Characters({0x110000}, 4)), Optional(std::string("\ufffd")));
 }
 
+TEST_P(ObjectReaderTest, PathsKeepTheBytesThatAreNoText) {
+  const auto escaped =
+      python_.Characters({'/', 0xdce9, 0x6f22, 0xdc80, 0xdcff, 0xdc7f, 0xdd00, 0xd800}, 2);
+  EXPECT_THAT(objects_.Path(escaped),
+              Optional(std::string("/\xe9\u6f22\x80\xff\ufffd\ufffd\ufffd")));
+  EXPECT_THAT(objects_.Path(python_.Ascii("/plain.py")), Optional(std::string("/plain.py")));
+}
+
 TEST_P(ObjectReaderTest, RefusesWhatIsNoString) {
   EXPECT_EQ(objects_.Str(0), std::nullopt);
   EXPECT_EQ(objects_.Str(0x1234560), std::nullopt);  // unmapped
