@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 // Smaller chunks make the file larger, larger ones make opening a source slower.
-constexpr size_t kChunkTextBytes = 64 << 10;
+constexpr size_t kChunkTextBytes = 128 << 10;
 
 // The sections `m.*` and `m.missing`.
 class MetricColumn {
@@ -434,9 +434,9 @@ ReportChunks BuildChunks(const ReportModel& model, unsigned threads) {
   if (!model.functions.empty())
     chunks.callers = add([&] { return CallersContainer(model.callers); });
 
-  chunks.base64.resize(makers.size());
+  chunks.text.resize(makers.size());
   ParallelFor(makers.size(), threads,
-              [&](size_t number) { chunks.base64[number] = Base64(Gzip(makers[number]())); });
+              [&](size_t number) { chunks.text[number] = Base91(Gzip(makers[number]())); });
   return chunks;
 }
 

@@ -10,7 +10,7 @@
 namespace linescope {
 
 struct ReportChunks {
-  std::vector<std::string> base64;             // as they stand in the file
+  std::vector<std::string> text;               // as they stand in the file, base 91
   std::optional<uint32_t> functions;           // number of the functions chunk
   std::optional<uint32_t> callers;             // number of the callers chunk
   std::vector<std::optional<uint32_t>> files;  // by file: number of the chunk with its source

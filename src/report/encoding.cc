@@ -1,5 +1,6 @@
 #include "report/encoding.h"
 
+#include <libdeflate.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <charconv>
 #include <climits>
 #include <cstdint>
+#include <memory>
 #include <new>
 
 #include "profile/sha256.h"
@@ -14,20 +16,34 @@
 namespace linescope {
 namespace {
 
-constexpr std::string_view kAlphabet =
+constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr int8_t kNotBase64 = -1;
 
-constexpr std::array<int8_t, 256> ReverseAlphabet() {
-  std::array<int8_t, 256> table{};
-  table.fill(kNotBase64);
-  for (size_t i = 0; i < kAlphabet.size(); ++i)
-    table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<int8_t>(i);
-  return table;
+// The characters of base 91: those of ASCII from ! to ~ without &, < and \.
+constexpr uint32_t kBase = 91;
+constexpr uint8_t kForeign = 255;
+constexpr int kPairBits = 13, kSingleBits = 6;  // 91 * 91 > 2^13, 91 > 2^6
+
+constexpr std::array<char, kBase> MakeBase91() {
+  std::array<char, kBase> alphabet{};
+  size_t count = 0;
+  for (char c = '!'; c <= '~'; ++c)
+    if (c != '&' && c != '<' && c != '\\') alphabet.at(count++) = c;
+  return alphabet;
 }
-constexpr auto kReverse = ReverseAlphabet();
+constexpr auto kBase91 = MakeBase91();
 
-constexpr int kGzipLevel = 6;
+constexpr std::array<uint8_t, 256> MakeBase91Values() {
+  std::array<uint8_t, 256> values{};
+  values.fill(kForeign);
+  for (size_t i = 0; i < kBase; ++i)
+    values[static_cast<unsigned char>(kBase91[i])] = static_cast<uint8_t>(i);
+  return values;
+}
+constexpr auto kBase91Values = MakeBase91Values();
+
+// Of libdeflate. What is above takes twice the time for 0.5 % less.
+constexpr int kGzipLevel = 9;
 constexpr int kGzipWindow = 15 + 16;  // + 16: gzip wrapper
 
 Bytef* MutableBytes(std::string_view bytes) {  // zlib does not write through next_in
@@ -45,57 +61,67 @@ std::string Base64(std::string_view bytes) {
     uint32_t group = 0;
     for (size_t k = 0; k < 3; ++k)
       group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (size_t k = 0; k <= have; ++k) out[to + k] = kAlphabet[group >> (18 - 6 * k) & 63];
+    for (size_t k = 0; k <= have; ++k) out[to + k] = kBase64[group >> (18 - 6 * k) & 63];
     to += 4;
   }
   return out;
 }
 
-Result<std::string> FromBase64(std::string_view text) {
-  if (text.size() % 4 != 0)
-    return Fail(ErrorCode::kCorrupt, "base64 text of {} characters is cut", text.size());
+std::string Base91(std::string_view bytes) {
   std::string out;
-  out.reserve(text.size() / 4 * 3);
-  for (size_t i = 0; i < text.size(); i += 4) {
-    const bool last = i + 4 == text.size();
-    size_t padding = 0;
-    if (last && text[i + 3] == '=') padding = text[i + 2] == '=' ? 2 : 1;
-    uint32_t group = 0;
-    for (size_t k = 0; k < 4; ++k) {
-      const int8_t value =
-          k >= 4 - padding ? int8_t{0} : kReverse[static_cast<uint8_t>(text[i + k])];
-      if (value == kNotBase64)
-        return Fail(ErrorCode::kCorrupt, "base64 text has a foreign character at {}", i + k);
-      group = group << 6 | static_cast<uint32_t>(value);
-    }
-    if ((padding == 1 && (group & 0xFF) != 0) || (padding == 2 && (group & 0xFFFF) != 0))
-      return Fail(ErrorCode::kCorrupt, "base64 text has bits after its end");
-    for (size_t k = 0; k < 3 - padding; ++k) out += static_cast<char>(group >> (16 - 8 * k) & 0xFF);
+  out.reserve(bytes.size() * 16 / 13 + 2);
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char byte : bytes) {
+    bits |= uint32_t{static_cast<unsigned char>(byte)} << count;
+    count += 8;
+    if (count < kPairBits) continue;
+    const uint32_t pair = bits & ((1u << kPairBits) - 1);
+    out += kBase91[pair % kBase];
+    out += kBase91[pair / kBase];
+    bits >>= kPairBits;
+    count -= kPairBits;
   }
+  if (count > 0) out += kBase91[bits % kBase];
+  if (count > kSingleBits) out += kBase91[bits / kBase];
+  return out;
+}
+
+Result<std::string> FromBase91(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() * 13 / 16 + 1);
+  uint32_t bits = 0;
+  int count = 0;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    const bool single = i + 1 == text.size();
+    const uint32_t low = kBase91Values[static_cast<unsigned char>(text[i])];
+    const uint32_t high = single ? 0 : kBase91Values[static_cast<unsigned char>(text[i + 1])];
+    const int width = single ? kSingleBits : kPairBits;
+    const uint32_t value = low + high * kBase;
+    if (low == kForeign || high == kForeign || value >> width != 0)
+      return Fail(ErrorCode::kCorrupt, "base 91 text has a foreign character at {}", i);
+    bits |= value << count;
+    for (count += width; count >= 8; count -= 8) {
+      out += static_cast<char>(bits & 0xff);
+      bits >>= 8;
+    }
+  }
+  // A last character without a bit of a byte is not written.
+  const int last = text.size() % 2 != 0 ? kSingleBits : kPairBits;
+  if (bits != 0 || (!text.empty() && count >= last) ||
+      (text.size() % 2 == 0 && !text.empty() && last - count <= kSingleBits))
+    return Fail(ErrorCode::kCorrupt, "base 91 text has bits after its end");
   return out;
 }
 
 std::string Gzip(std::string_view bytes) {
-  z_stream stream{};
-  // deflateInit2 with valid arguments fails for want of memory only.
-  if (deflateInit2(&stream, kGzipLevel, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw std::bad_alloc();
-  std::string out(deflateBound(&stream, bytes.size()), '\0');
-  size_t in = 0, written = 0;
-  int code = Z_OK;
-  while (code != Z_STREAM_END) {  // avail_in and avail_out are 32-bit
-    const size_t input = std::min<size_t>(bytes.size() - in, UINT_MAX);
-    const size_t output = std::min<size_t>(out.size() - written, UINT_MAX);
-    stream.next_in = MutableBytes(bytes.substr(in));
-    stream.avail_in = static_cast<uInt>(input);
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + written);
-    stream.avail_out = static_cast<uInt>(output);
-    code = deflate(&stream, in + input == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
-    in += input - stream.avail_in;
-    written += output - stream.avail_out;
-  }
-  deflateEnd(&stream);
-  out.resize(written);
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+      libdeflate_alloc_compressor(kGzipLevel), &libdeflate_free_compressor);
+  if (!compressor) throw std::bad_alloc();
+  std::string out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
+  // With that much room it cannot fail.
+  out.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(),
+                                      out.size()));
   return out;
 }
 

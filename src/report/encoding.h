@@ -9,11 +9,14 @@ namespace linescope {
 
 // RFC 4648, standard alphabet, padded.
 std::string Base64(std::string_view bytes);
-// Fails with kCorrupt on any character, length or padding that Base64 does not write.
-Result<std::string> FromBase64(std::string_view text);
 
-// One gzip member, level 6 (level 9 gives 1 % for four times the time). Equal bytes give equal
-// results: no time, no name.
+// Thirteen bits, low ones first, in two of 91 characters: 1.23 characters a byte, where base64
+// takes 1.33. DATA.md section 1.1. No character needs to be escaped in HTML.
+std::string Base91(std::string_view bytes);
+// Fails with kCorrupt on any character, value or bit that Base91 does not write.
+Result<std::string> FromBase91(std::string_view text);
+
+// One gzip member. Equal bytes give equal results: no time, no name.
 std::string Gzip(std::string_view bytes);
 // Fails with kCorrupt when `bytes` is not exactly one whole gzip member or unzips to more than
 // `limit` bytes.

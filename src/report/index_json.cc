@@ -379,8 +379,8 @@ void WriteCalls(const CallTree& calls, JsonWriter& json) {
 
 void WriteChunks(const ReportChunks& chunks, JsonWriter& json) {
   json.Key("chunks").BeginObject();
-  json.Field("count", uint64_t{chunks.base64.size()});
-  json.Column("length", chunks.base64, [](const std::string& c) { return uint64_t{c.size()}; });
+  json.Field("count", uint64_t{chunks.text.size()});
+  json.Column("length", chunks.text, [](const std::string& c) { return uint64_t{c.size()}; });
   json.Field("functions", chunks.functions);
   json.Field("calls", chunks.calls);
   json.List("samples", chunks.samples);

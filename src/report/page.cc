@@ -111,10 +111,10 @@ Result<std::string> PageHtml(const PageContents& contents) {
   SetBytes(page, "SCRIPT", contents.assets.script);
   SetBytes(page, "INDEX", contents.index);
   AddSummary(contents.model, page);
-  for (size_t i = 0; i < contents.chunks.base64.size(); ++i) {
+  for (size_t i = 0; i < contents.chunks.text.size(); ++i) {
     TemplateDictionary* chunk = page.AddSectionDictionary("CHUNK");
     chunk->SetValue("NUMBER", std::to_string(i));
-    SetBytes(*chunk, "DATA", contents.chunks.base64[i]);
+    SetBytes(*chunk, "DATA", contents.chunks.text[i]);
   }
   std::string html;
   ctemplate::StringEmitter emitter(&html);

@@ -172,7 +172,7 @@ Result<ReportData> ReportData::Parse(std::string html) {
 Result<ReportContainer> ReportData::Chunk(size_t number) const {
   if (number >= chunks_.size())
     return Fail(ErrorCode::kUsage, "the report has {} parts, no part {}", chunks_.size(), number);
-  LS_TRY(zipped, FromBase64(chunks_[number]));
+  LS_TRY(zipped, FromBase91(chunks_[number]));
   LS_TRY(bytes, Gunzip(zipped, kMaxChunkBytes));
   return ReportContainer::Parse(bytes);
 }

@@ -65,7 +65,7 @@ class ReportData {
 
  private:
   std::string index_;
-  std::vector<std::string> chunks_;  // base64
+  std::vector<std::string> chunks_;  // base 91
 };
 
 }  // namespace linescope

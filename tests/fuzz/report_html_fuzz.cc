@@ -1,4 +1,4 @@
-// A report file of unknown origin: finding its parts, base64, gzip, containers.
+// A report file of unknown origin: finding its parts, base 91, gzip, containers.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -212,10 +212,10 @@ TEST(CallTree, AMillionCellsFitInAFewMegabytes) {
   ASSERT_GT(model.calls.nodes.size(), 48'000u);
   ASSERT_GT(model.calls.cells.size(), 900'000u);
   const ReportChunks chunks = BuildChunks(model, 0);
-  size_t bytes = chunks.base64[chunks.calls.value()].size();
+  size_t bytes = chunks.text[chunks.calls.value()].size();
   EXPECT_LT(bytes, 400'000u);
   EXPECT_THAT(chunks.samples, SizeIs(CellParts(model.calls).size()));
-  for (const uint32_t number : chunks.samples) bytes += chunks.base64[number].size();
+  for (const uint32_t number : chunks.samples) bytes += chunks.text[number].size();
   RecordProperty("bytes", std::to_string(bytes));
   EXPECT_LT(bytes, 5'000'000u);
 }

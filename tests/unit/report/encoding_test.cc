@@ -23,17 +23,38 @@ TEST(Base64, GivesTheVectorsOfRfc4648) {
   EXPECT_EQ(Base64("\xfb\xff\xbf"), "+/+/");
 }
 
-TEST(Base64, IsReadBack) {
-  for (size_t size = 0; size < 70; ++size)
-    EXPECT_EQ(FromBase64(Base64(RandomBytes(size))).value(), RandomBytes(size));
+TEST(Base91, GivesWhatTheFormatSays) {
+  EXPECT_EQ(Base91(""), "");
+  EXPECT_EQ(Base91(std::string(1, '\0')), "!!");
+  EXPECT_EQ(Base91("\x5a"), "~!");        // 90
+  EXPECT_EQ(Base91("\x5b"), "!\"");       // 91
+  EXPECT_EQ(Base91("\xff\xff"), "\"~)");  // 8191 = 1 + 90 * 91, then 7
+  EXPECT_EQ(Base91(std::string(13, '\0')), "!!!!!!!!!!!!!!!!");
 }
 
-TEST(Base64, RefusesWhatItDoesNotWrite) {
-  for (const char* text : {"Z", "Zg=", "Zg", "Z===", "====", "Zm9v Zm9v",
-                           "Zg==Zg==", "Zh==", "Zm9=", "Zm9\xff", "Zm=v"}) {
-    const auto bytes = FromBase64(text);
+TEST(Base91, IsReadBackAndNeedsNoEscapes) {
+  for (size_t size = 0; size < 300; ++size) {
+    const std::string text = Base91(RandomBytes(size));
+    EXPECT_EQ(text.find_first_of("<&\\ \n"), std::string::npos);
+    EXPECT_EQ(FromBase91(text).value(), RandomBytes(size));
+  }
+  const size_t size = 1'300'000;
+  EXPECT_EQ(Base91(RandomBytes(size)).size(), size * 16 / 13);
+}
+
+// What is read back and written again is the same text: no two texts say the same.
+TEST(Base91, RefusesWhatItDoesNotWrite) {
+  for (const char* text : {"!", "!\xff", "! ", "~~", "!!<", "!!\n", "a\\", "~!~", "!!!!!!"}) {
+    const auto bytes = FromBase91(text);
     ASSERT_FALSE(bytes) << text;
     EXPECT_EQ(bytes.error().code, ErrorCode::kCorrupt);
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text(random() % 6, '!');
+    for (char& c : text) c = static_cast<char>('!' + random() % 94);
+    const auto bytes = FromBase91(text);
+    if (bytes) EXPECT_EQ(Base91(*bytes), text);
   }
 }
 

@@ -169,7 +169,7 @@ TEST(Report, SourcesSharePartsButAreNeverSplit) {
   const ReportChunks chunks = BuildChunks(model, 2);
   EXPECT_EQ(chunks.functions, std::nullopt);
   EXPECT_THAT(chunks.files, ElementsAre(0, 0, 1, 2));
-  EXPECT_EQ(BuildChunks(model, 1).base64, chunks.base64);
+  EXPECT_EQ(BuildChunks(model, 1).text, chunks.text);
   const ReportData data = ReportData::Parse(ReportHtml(model).value()).value();
   EXPECT_EQ(data.chunk_count(), 3u);
   EXPECT_EQ(data.Chunk(1).value().StringAt("text", 0), large);

@@ -1,6 +1,7 @@
-// Brings a chunk out of the page: its element's text, base64, gzip, container. The script runs while
+// Brings a chunk out of the page: its element's text, base 91, gzip, container. The script runs while
 // the parser is still reading the chunks behind it, so an element that is absent or short is only
 // called missing once the document is complete.
+import {fromBase91} from './base91.ts';
 import {Container} from './container.ts';
 import type {ReportIndex} from './index_types.ts';
 
@@ -43,7 +44,7 @@ export class ChunkStore {
     }
     try {
       const text = document.getElementById(`ls-c${chunk}`)?.textContent ?? '';
-      return new Container(await gunzip(fromBase64(text)));
+      return new Container(await gunzip(fromBase91(text)));
     } catch (error) {
       const reason = error instanceof RangeError ? error.message : 'its bytes were changed';
       throw new ChunkError(`${part} is damaged: ${reason}.`);
@@ -65,19 +66,6 @@ function textLength(chunk: number): number | null {
   let length = 0;
   for (const node of element.childNodes) length += (node as Text).length;
   return length;
-}
-
-interface Base64Constructor {
-  fromBase64?: (text: string) => Uint8Array<ArrayBuffer>;
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const native = (Uint8Array as unknown as Base64Constructor).fromBase64;
-  if (native !== undefined) return native.call(Uint8Array, text);
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
 }
 
 async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
