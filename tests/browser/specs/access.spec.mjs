@@ -4,6 +4,7 @@ import {axeFindings, expect, fixture, test} from '../support/page.mjs';
 const VIEWS = [
   ['small', ''], ['failed', ''], ['interrupted', ''], ['unsampled', ''], ['small', '#files'], ['small', '#functions'],
   ['small', '#about'], ['small', '#f/1/74'], ['expressions', '#f/0/2'], ['small', '#f/0'], ['large', '#f/0/5000'], ['many', '#files'], ['hostile', ''],
+  ['stacks', ''], ['stacks', '#flame'], ['stacks', '#processes'], ['stacks', '#overview?time=0.2-0.6&thread=0&states=running'],
 ];
 
 for (const theme of ['light', 'dark']) {
