@@ -52,6 +52,10 @@ class StackReader {
   // cannot be read.
   virtual void ResetPrediction() = 0;
 
+  // Whether the decision before has read more than was planned: what makes it exact must hold until
+  // after it, and not only until the planned ranges were read.
+  [[nodiscard]] bool read_late() const { return late_used_ != 0; }
+
   // Root first.
   [[nodiscard]] std::span<const StackFrame> frames() const { return frames_; }
   // How many frames at the root are the same as in the decision before.

@@ -836,10 +836,18 @@ Sampler::Outcome Sampler::TickTarget(Target& target, int64_t now_ns) {
 // What the thread's part of the tick's bytes shows; null: they could not be read.
 void Sampler::Decide(Target& target, Thread& thread, const std::byte* bytes, int64_t now_ns) {
   Decision decision = Decision::kAgain;
+  const auto decide = [&](const std::byte* image) {
+    thread.exact = IsExact(thread, now_ns);
+    decision = thread.stack->Decide(image, thread.exact, now_ns);
+    // It may have gone on before what was not planned was read.
+    if (decision == Decision::kOk && thread.exact && thread.stack->read_late() &&
+        !IsExact(thread, now_ns)) {
+      decision = Decision::kAgain;
+    }
+  };
   thread.exact = false;
   if (bytes != nullptr) {
-    thread.exact = IsExact(thread, now_ns);
-    decision = thread.stack->Decide(bytes + thread.offset, thread.exact, now_ns);
+    decide(bytes + thread.offset);
   } else {
     thread.stack->ResetPrediction();
   }
@@ -854,8 +862,7 @@ void Sampler::Decide(Target& target, Thread& thread, const std::byte* bytes, int
       thread.stack->ResetPrediction();
       continue;
     }
-    thread.exact = IsExact(thread, now_ns);
-    decision = thread.stack->Decide(again, thread.exact, now_ns);
+    decide(again);
   }
   thread.decision = thread.cpu.ended() ? Decision::kGone : decision;
   if (thread.native.planned) ConfirmNative(target, thread);
