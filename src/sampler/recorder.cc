@@ -110,6 +110,19 @@ StackId Recorder::StackOf(const StackTrie::Node& node) {
   return stack;
 }
 
+// A process has one main thread, also when its interpreter is gone before it, or comes again.
+ThreadId Recorder::ThreadOf(const ThreadEvent& started) {
+  Process& process = processes_[started.process];
+  if (started.is_main && process.main_thread) return *process.main_thread;
+  const ThreadId thread = writer_->AddThread({.process = process.id,
+                                              .tid = started.tid,
+                                              .name = started.name,
+                                              .is_main = started.is_main,
+                                              .start_ns = Since(started.at_ns)});
+  if (started.is_main) process.main_thread = thread;
+  return thread;
+}
+
 void Recorder::Apply(Batch& batch) {
   for (const ProcessNews& news : batch.processes) Apply(news);
   for (const PythonFound& python : batch.pythons) Apply(python);
@@ -131,11 +144,7 @@ void Recorder::Apply(Batch& batch) {
     switch (event.kind) {
       case ThreadEvent::Kind::kStarted:
         threads_.resize(std::max<size_t>(threads_.size(), event.thread + 1));
-        threads_[event.thread] = writer_->AddThread({.process = processes_[event.process].id,
-                                                     .tid = event.tid,
-                                                     .name = event.name,
-                                                     .is_main = event.is_main,
-                                                     .start_ns = Since(event.at_ns)});
+        threads_[event.thread] = ThreadOf(event);
         break;
       case ThreadEvent::Kind::kRenamed:
         writer_->SetThreadName(threads_[event.thread], event.name);

@@ -28,9 +28,11 @@ class Recorder {
     ProcessId id = 0;
     int64_t start_unix_ns = 0;
     std::optional<int64_t> end_ns;
+    std::optional<ThreadId> main_thread;
   };
   void Apply(const ProcessNews& news);
   void Apply(const PythonFound& python);
+  ThreadId ThreadOf(const ThreadEvent& started);
   StackId StackOf(const StackTrie::Node& node);
   FunctionId FunctionOf(const CodeInfo& code);
   bool InProject(const CodeInfo& code);

@@ -240,13 +240,17 @@ class Interpreters(BuildCase):
     def test_dump(self, python):
         target = self.target(INTERPRETERS, python, args=("60", "60"))
         self.assertEqual(target.stdout.readline() + target.stdout.readline(), b"entered\nentered\n")
-        dump = self.dump(target.pid)
-        by_interpreter = {}
-        for thread in dump["threads"]:
-            if thread["frames"]:
-                by_interpreter.setdefault(thread["interpreter"], []).append(thread)
-        inner = sorted((t["frames"][0]["function"], t["frames"][-1]["function"]) for i, ts in by_interpreter.items() if i for t in ts)
-        self.assertEqual(inner, [("work_0", "<module>"), ("work_1", "<module>")])
+        by_interpreter, inner = {}, []
+
+        def both_work():  # "entered" comes a moment before the call
+            by_interpreter.clear()
+            for thread in self.dump(target.pid)["threads"]:
+                if thread["frames"]:
+                    by_interpreter.setdefault(thread["interpreter"], []).append(thread)
+            inner[:] = sorted((t["frames"][0]["function"], t["frames"][-1]["function"]) for i, ts in by_interpreter.items() if i for t in ts)
+            return inner == [("work_0", "<module>"), ("work_1", "<module>")]
+
+        self.assertTrue(wait_until(both_work), inner)
         main = {t["name"]: t["id"] for t in by_interpreter[0]}
         self.assertEqual(set(main), {"MainThread", "worker 0", "worker 1"})
         for interpreter, threads in by_interpreter.items():

@@ -185,13 +185,16 @@ class Stacks(Case):
             bad += count if wrong else 0
         return bad, total
 
-    def check_tree(self, python, leaf, consistency, rate, limit):
+    def check_tree(self, python, leaf, consistency, rate, limit, limit_of_free=0):
+        """`limit_of_free`: allowed besides for those samples that were taken as free ones."""
         at = self.tree(leaf)
         done = self.run_and_keep("--consistency", consistency, "--rate", str(rate), "--", python, str(self.folder / "tree.py"), "4")
         self.assertEqual(done.status, 0, done.stderr)
         bad, total = self.impossible(at)
         self.assertGreater(total, 100)
-        self.assertLessEqual(bad / total, limit, "%d of %d" % (bad, total))
+        free = re.search(r"free ([\d.]+) %", done.stderr)
+        limit += limit_of_free * (float(free.group(1)) / 100 if free else 0)
+        self.assertLessEqual(bad / total, limit, "%d of %d: %s" % (bad, total, done.stderr))
         # Next to nothing is rejected: what is short-lived would be lost to it.
         self.assertLessEqual(self.figures(done.stderr)[2], 0.001 * total, done.stderr)
 
@@ -203,8 +206,9 @@ class Stacks(Case):
 
     @each_build
     def test_nearly_nothing_impossible_when_pinned(self, python):
-        """Samples during which the program was moved to another CPU are taken as free ones; the closing block says how many."""
-        self.check_tree(python, self.FAST, "pinned", 1000, 0.004)
+        """Samples during which the program was moved to another CPU are taken as free ones; the closing block says how many. Of functions
+        of 40 ns hundreds come and go while one of those is read; before 3.11 what is known of their frames is known at two moments only."""
+        self.check_tree(python, self.FAST, "pinned", 1000, 0.0005, 0.08 if version_of(python) < (3, 11) else 0.02)
 
     @each_build
     def test_little_is_impossible_when_free(self, python):

@@ -159,8 +159,8 @@ TEST(Report, TokensCountInUtf16UnitsThroughTheWholeText) {
 
 TEST(Report, SourcesSharePartsButAreNeverSplit) {
   FakeProfile profile;
-  const std::string large = "x = '" + std::string(100'000, 'a') + "'\n";
-  const std::string small = "y = '" + std::string(30'000, 'b') + "'\n";
+  const std::string large = "x = '" + std::string(200'000, 'a') + "'\n";
+  const std::string small = "y = '" + std::string(60'000, 'b') + "'\n";
   profile.AddSource("/p/a.py", small);
   profile.AddSource("/p/b.py", small);
   profile.AddSource("/p/c.py", large);
