@@ -470,7 +470,7 @@ Result<ProcessDump> Dumper::Take() {
     ReadAtRest(false).value();
   }
   const auto stat = ReadStat(options_.pid);
-  if (!stat || stat->start_ticks != start_ticks_ || stat->state == 'Z' || stat->state == 'X') {
+  if (!stat || stat->start_ticks != start_ticks_ || stat->has_ended()) {
     return Fail(ErrorCode::kGone, "process {} ended while it was read", options_.pid);
   }
   Describe();

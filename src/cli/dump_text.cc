@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/file_name.h"
 #include "cli/figures.h"
 #include "process/namespaces.h"
 #include "report/format.h"
@@ -85,7 +86,7 @@ class TextDump {
   // The paths of sources are those of the machine that compiled them, and those of libraries long:
   // their last part says enough.
   static std::string NativePlace(const DumpFrame& frame) {
-    return frame.file.substr(frame.file.rfind('/') + 1);
+    return std::string(FileName(frame.file));
   }
 
   void WriteFrame(const DumpFrame& frame, const Row& row, int function_width, int place_width) {

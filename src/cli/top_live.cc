@@ -39,7 +39,7 @@ bool Ends(int signal) { return signal != SIGUSR1 && signal != SIGUSR2; }
 
 bool HasEnded(int pid) {
   const auto stat = ReadStat(pid);
-  return !stat || stat->state == 'Z' || stat->state == 'X';
+  return !stat || stat->has_ended();
 }
 
 // What the view and the plain text have in common: the model, its sources, and the facts beside.

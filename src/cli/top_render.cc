@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 
+#include "base/file_name.h"
 #include "cli/figures.h"
 #include "cli/terminal.h"
 #include "report/format.h"
@@ -107,7 +108,7 @@ std::string ShortCommand(const TopModel::Process& process, const TopFacts& facts
   std::vector<std::string> words = process.command;
   for (size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with('/')) continue;
-    words[i] = i == 0 ? words[i].substr(words[i].rfind('/') + 1) : ShortPath(words[i], run);
+    words[i] = i == 0 ? std::string(FileName(words[i])) : ShortPath(words[i], run);
   }
   return Printable(JoinCommand(words));
 }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "export/export.h"
+#include "profile/titles.h"
 #include "source/text.h"
 
 namespace linescope {
@@ -78,12 +79,7 @@ std::string Creator(const RunInfo& run) {
   return run.linescope_version.empty() ? "LineScope" : "LineScope " + run.linescope_version;
 }
 
-std::string RunTitle(const RunInfo& run) {
-  std::string title = run.title;
-  if (title.empty() && !run.command.empty())
-    title = run.command[0].substr(run.command[0].rfind('/') + 1);
-  return title.empty() ? "Python program" : ValidText(std::move(title));
-}
+std::string RunTitle(const RunInfo& run) { return ValidText(TitleOf(run)); }
 
 const char* TimeName(Weight weight) {
   switch (weight) {

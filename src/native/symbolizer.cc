@@ -18,6 +18,7 @@
 #include <span>
 #include <utility>
 
+#include "base/file_name.h"
 #include "native/demangle.h"
 
 namespace linescope {
@@ -34,8 +35,6 @@ UniqueElf OpenElf(int file) {
   static const bool ready = elf_version(EV_CURRENT) != EV_NONE;
   return UniqueElf(ready ? elf_begin(file, ELF_C_READ_MMAP_PRIVATE, nullptr) : nullptr);
 }
-
-std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string Hex(std::span<const unsigned char> bytes) {
   std::string text;
@@ -189,7 +188,7 @@ Result<std::unique_ptr<SymbolFile>> SymbolFile::Open(UniqueFd file, std::string 
     return Fail(ErrorCode::kInternal, "cannot read symbols: {}", dwfl_errmsg(-1));
   }
   dwfl_report_begin(state->dwfl);
-  const std::string name = BaseName(state->path);
+  const std::string name(FileName(state->path));
   // At base 0 the module's addresses are the file's.
   state->module =
       dwfl_report_elf(state->dwfl, name.c_str(), state->path.c_str(), file.get(), 0, true);
@@ -267,7 +266,7 @@ NativeFunction SymbolFile::State::FromSymbols(uint64_t address) {
       std::free(frame);
     }
   }
-  function.name = fmt::format("{}+{:#x}", BaseName(path), start);
+  function.name = fmt::format("{}+{:#x}", FileName(path), start);
   function.named = false;
   return function;
 }

@@ -219,7 +219,7 @@ AccessFacts GatherAccessFacts(int pid, int error) {
     facts.exists = false;
     return facts;
   }
-  facts.zombie = stat->state == 'Z' || stat->state == 'X';
+  facts.zombie = stat->has_ended();
   facts.kernel_thread = stat->is_kernel_thread();
   facts.target_uid = target->uid.effective;
   facts.target_real_uid = target->uid.real;

@@ -40,6 +40,8 @@ struct ProcStat {
   // Of a zombie, as wait(2) gives it; 0 for all others, and for those hidden from us.
   int wait_status = 0;
 
+  // Only its entry is left.
+  [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
   [[nodiscard]] bool is_kernel_thread() const { return (flags & 0x00200000) != 0; }  // PF_KTHREAD
 };
 

@@ -11,6 +11,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/file_name.h"
+
 namespace linescope {
 namespace {
 
@@ -35,8 +37,6 @@ User Describe(const passwd& entry) {
   user.groups.resize(static_cast<size_t>(count));
   return user;
 }
-
-std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // Whether one of the words of `command` is our name, with or without a path.
 bool Names(std::string_view command, std::string_view program) {

@@ -41,7 +41,7 @@ void SampleBuffer::Replace(const std::vector<SampleRow>& rows) {
   }
 }
 
-std::vector<SampleRow> SampleBuffer::SortedRows() const {
+std::vector<SampleRow> SampleBuffer::Rows() const {
   std::vector<SampleRow> rows;
   rows.reserve(cells_.size());
   for (const auto& [key, cell] : cells_) {
@@ -50,7 +50,6 @@ std::vector<SampleRow> SampleBuffer::SortedRows() const {
                     {key.thread, key.stack, key.state, cost.samples, cost.wall_ns, cost.cpu_ns},
                     cell.buckets});
   }
-  SortByTime(rows);
   return rows;
 }
 

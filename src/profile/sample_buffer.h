@@ -23,8 +23,8 @@ class SampleBuffer {
   void Add(int64_t begin_ns, std::span<const SampleCell> cells);
   // Doubles the width: the bucket n becomes n / 2, and equal keys are added up.
   void Widen();
-  // Everything added since Clear, in the order of the table's key.
-  [[nodiscard]] std::vector<SampleRow> SortedRows() const;
+  // Everything added since Clear, in no order.
+  [[nodiscard]] std::vector<SampleRow> Rows() const;
   void Clear() { cells_.clear(); }
   // Has `rows`, which say the same in fewer, instead of what was added since Clear.
   void Replace(const std::vector<SampleRow>& rows);

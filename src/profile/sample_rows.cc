@@ -99,7 +99,6 @@ std::vector<SampleRow> WithoutStacks(const std::vector<SampleRow>& rows) {
   std::vector<SampleRow> sums = rows;
   for (SampleRow& row : sums) row.cell.stack = kNoStack;
   AddUpEqualRows(sums);
-  SortByTime(sums);
   return sums;
 }
 

@@ -18,7 +18,7 @@ void SortByTime(std::vector<SampleRow>& rows);
 // Sorts by key and then bucket, and adds up rows that begin in the same bucket.
 void AddUpEqualRows(std::vector<SampleRow>& rows);
 
-// The sums over all stacks (kNoStack) of rows in the order of SortByTime, in that order.
+// The sums over all stacks (kNoStack), in the order of AddUpEqualRows.
 std::vector<SampleRow> WithoutStacks(const std::vector<SampleRow>& rows);
 
 // Joins rows of one key in time, where that says nearly the same: where samples are few, and where

@@ -4,27 +4,30 @@
 
 #include <algorithm>
 
+#include "base/file_name.h"
+
 namespace linescope {
-namespace {
 
-std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-}  // namespace
+std::string TitleOf(const RunInfo& run) {
+  if (!run.title.empty()) return run.title;
+  const std::string_view program = run.command.empty() ? "" : FileName(run.command[0]);
+  return std::string(program.empty() ? "Python program" : program);
+}
 
 std::string ProgramOf(const ProcessRecord& process) {
   const auto& words = process.command;
-  if (words.empty()) return BaseName(process.executable);
-  if (process.python_version.empty()) return BaseName(words[0]);
+  if (words.empty()) return std::string(FileName(process.executable));
+  if (process.python_version.empty()) return std::string(FileName(words[0]));
   for (size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "-c") return "-c";
     if (words[i] == "-m" && i + 1 < words.size()) return "-m " + words[i + 1];
     if ((words[i] == "-W" || words[i] == "-X") && i + 1 < words.size()) {
       ++i;  // an option with a value
     } else if (!words[i].empty() && words[i][0] != '-') {
-      return BaseName(words[i]);
+      return std::string(FileName(words[i]));
     }
   }
-  return BaseName(words[0]);
+  return std::string(FileName(words[0]));
 }
 
 std::string ProcessTitle(const ProcessRecord& process) {

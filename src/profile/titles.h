@@ -1,5 +1,5 @@
 #pragma once
-// What threads and processes are called in exports. Texts are as the profile has them and may hold
+// What a run, its processes and threads are called. Texts are as the profile has them and may hold
 // any bytes.
 #include <string>
 
@@ -7,6 +7,8 @@
 
 namespace linescope {
 
+// Its title, else its program.
+std::string TitleOf(const RunInfo& run);
 // What it runs: the script or module of a Python process, else the program. Empty: not known.
 std::string ProgramOf(const ProcessRecord& process);
 // "process 4712 (worker.py)".

@@ -478,13 +478,12 @@ Status SqliteProfileWriter::WriteSources() {
 // Of a program with many threads most are idle at any time: a row for each and each bucket would be
 // most of what it costs to record them.
 Status SqliteProfileWriter::WriteSamples() {
-  std::vector<SampleRow> rows = samples_.SortedRows();
+  std::vector<SampleRow> rows = samples_.Rows();
   std::vector<SampleRow> activity = WithoutStacks(rows);
   const int64_t width = samples_.width_ns();
-  if (const int64_t block = kSteadyBlockNs / width; block > 1) {
-    JoinSteadyBlocks(rows, block, elapsed_ns_ / width);
-    JoinSteadyBlocks(activity, block, elapsed_ns_ / width);
-  }
+  const int64_t block = std::max<int64_t>(1, kSteadyBlockNs / width);
+  for (std::vector<SampleRow>* each : {&rows, &activity})
+    JoinSteadyBlocks(*each, block, elapsed_ns_ / width);
   const SampleTable::Moment moment{
       .widening = samples_.width_ns() / stored_width_ns_,
       .last_bucket = samples_.last_bucket(),
@@ -495,7 +494,7 @@ Status SqliteProfileWriter::WriteSamples() {
 
 void SqliteProfileWriter::ShrinkPending() {
   if (samples_.size() < shrink_at_) return;
-  std::vector<SampleRow> rows = samples_.SortedRows();
+  std::vector<SampleRow> rows = samples_.Rows();
   AddUpEqualRows(rows);
   JoinToFit(rows, limits_.sample_rows / 2, kStackPrecision, samples_.last_bucket());
   samples_.Replace(rows);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/file_name.h"
 #include "process/modules.h"
 #include "process/permissions.h"
 #include "process/procfs.h"
@@ -317,8 +318,6 @@ void FindTidInPthread(int pid, RemoteMemory* memory, PythonRuntime* runtime) {
   runtime->warnings.push_back(fmt::format(
       "the C library of process {} keeps threads' ids where LineScope cannot find them", pid));
 }
-
-std::string FileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string AnotherRuntime(int pid, const PythonRuntime& read, const PythonRuntime& other) {
   return fmt::format(

@@ -4,17 +4,14 @@
 
 #include <algorithm>
 
+#include "base/file_name.h"
+
 namespace linescope {
 namespace {
 
-std::string BaseName(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
 std::string LabelOf(const std::string& path, LineRange lines) {
-  if (lines.first == lines.last) return fmt::format("{}:{}", BaseName(path), lines.first);
-  return fmt::format("{}:{}-{}", BaseName(path), lines.first, lines.last);
+  if (lines.first == lines.last) return fmt::format("{}:{}", FileName(path), lines.first);
+  return fmt::format("{}:{}-{}", FileName(path), lines.first, lines.last);
 }
 
 // At most kQuotedLines of `statement`, with `line` among them and its start if that is near.

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/file_name.h"
 #include "source/pattern.h"
 
 namespace linescope {
@@ -17,10 +18,6 @@ namespace {
 constexpr std::string_view kFrozen = "<frozen ";
 
 using Group = std::pair<std::string, LeftOutReason>;
-
-std::string_view FileName(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
 
 // "numpy" of "numpy/linalg/_linalg.py" and of "numpy.py".
 std::string TopModule(std::string_view inside) {

@@ -6,13 +6,10 @@
 
 #include <algorithm>
 
+#include "base/signal_name.h"
+
 namespace linescope {
 namespace {
-
-std::string SignalName(int number) {
-  const char* name = sigabbrev_np(number);
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
-}
 
 std::string EndText(const RunEnd& end) {
   if (!end.error.empty()) return end.error;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profile/stats.h"
+#include "profile/titles.h"
 #include "report/hot_lines.h"
 #include "report/import_roots.h"
 #include "report/outcome.h"
@@ -505,12 +506,7 @@ void ReportStates::Add(ThreadState state, int64_t wall_ns, int64_t state_cpu_ns)
   if (holds.value_or(false)) holding_ns = SaturatingAdd(holding_ns, wall_ns);
 }
 
-std::string TitleOf(const ReportModel& model) {
-  if (!model.run.title.empty()) return model.run.title;
-  if (model.run.command.empty() || model.run.command[0].empty()) return "Python program";
-  const std::string& program = model.run.command[0];
-  return program.substr(program.rfind('/') + 1);
-}
+std::string TitleOf(const ReportModel& model) { return TitleOf(model.run); }
 
 std::vector<std::string> UniqueSuffixes(const std::vector<std::string>& paths) {
   std::vector<std::string> labels(paths.size());

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/file_name.h"
 #include "process/elf.h"
 #include "process/modules.h"
 
@@ -95,7 +96,7 @@ std::vector<NativeFunction> NativeNames::At(const NativeLocation& location) {
   } else {
     const std::string& path = module.info.path;
     NativeFunction function;
-    function.name = path.substr(path.rfind('/') + 1);
+    function.name = FileName(path);
     function.file = path;
     functions.push_back(std::move(function));
   }

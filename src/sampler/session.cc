@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/signal_name.h"
 #include "native/unwinder.h"
 #include "process/launch.h"
 #include "process/procfs.h"
@@ -49,7 +50,7 @@ class TargetProcess {
       return Fail(ErrorCode::kDenied, "process {} cannot be watched: {}", pid, ErrnoText(error));
     }
     LS_TRY(stat, ReadStat(pid));
-    if (stat.state == 'Z' || stat.state == 'X') {
+    if (stat.has_ended()) {
       return Fail(ErrorCode::kGone, "process {} has ended already; only its entry is left", pid);
     }
     if (stat.is_kernel_thread()) {
@@ -115,11 +116,6 @@ Result<PythonRuntime> FindWithPatience(int pid, RemoteMemory* memory) {
     }
     ::usleep(1000);
   }
-}
-
-std::string SignalName(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
 // How far the native stacks could be merged. None: without --native, or nothing was sampled.

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/file_name.h"
 #include "source/standard_modules.h"
 
 namespace linescope {
@@ -137,7 +138,7 @@ class Resolver {
         if (rest.empty()) continue;
         for (std::string_view folder = Folder(sources_[file].path); !folder.empty();
              folder = Folder(folder)) {
-          if (folder.substr(folder.rfind('/') + 1) != top) continue;
+          if (FileName(folder) != top) continue;
           if (modules_.contains(std::string(folder) + rest))
             known_roots_.emplace_back(Folder(folder));
         }

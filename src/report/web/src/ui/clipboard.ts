@@ -1,7 +1,8 @@
 // Copying text. Pages opened from disk may be refused the clipboard's own interface; the copy command is not.
 import {announce} from './announce.tsx';
 
-export function copyText(text: string, what: string): void {
+// False: the browser refused.
+export function copyText(text: string): boolean {
   const onCopy = (event: ClipboardEvent) => {
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -10,7 +11,11 @@ export function copyText(text: string, what: string): void {
   document.addEventListener('copy', onCopy, {capture: true});
   const done = document.execCommand('copy');
   document.removeEventListener('copy', onCopy, {capture: true});
-  announce(done ? `Copied ${what}` : 'The browser refused to copy');
+  return done;
+}
+
+export function copyAndSay(text: string, what: string): void {
+  announce(copyText(text) ? `Copied ${what}` : 'The browser refused to copy');
 }
 
 // Lines as text, with their numbers in front when asked for.

@@ -5,6 +5,7 @@ import type {CallFacts, ProcessFacts, ReportIndex, RunFacts, ThreadFacts} from '
 import {
   DASH, formatCount, formatDate, formatRate, formatShare, formatTime, isKnown, plural,
 } from '../lib/format.ts';
+import {shortCommand} from '../lib/names.ts';
 import {shellCommand} from '../lib/shell.ts';
 import type {ThreadStateName} from '../lib/timeline.ts';
 import {visible} from '../lib/visible.ts';
@@ -243,7 +244,7 @@ function ProcessTable({processes, whole}: {processes: ProcessFacts[]; whole: num
                 <th scope="row" style={{paddingLeft: `${16 + 12 * Math.min(depths[id]!, 12)}px`}}>
                   {process.pid}</th>
                 <td class="command" title={visible(process.command.join(' '))}>
-                  <code>{visible(shortCommand(process.command))}</code></td>
+                  <code>{visible(shortCommand(process.command)) || DASH}</code></td>
                 <td>{process.python === null ? DASH : visible(process.python)}</td>
                 <td class="num">{parent?.pid ?? DASH}</td>
                 <td class="num">{formatTime(process.start)}</td>
@@ -262,10 +263,6 @@ function ProcessTable({processes, whole}: {processes: ProcessFacts[]; whole: num
 }
 
 // Without the folder of the program, which fills the column and says little.
-function shortCommand([program = DASH, ...rest]: string[]): string {
-  return [program.slice(program.lastIndexOf('/') + 1), ...rest].join(' ');
-}
-
 function ending({end, exit_code, signal}: ProcessFacts): string {
   if (signal !== null) return `signal ${signal}`;
   if (exit_code !== null) return `status ${exit_code}`;

@@ -26,7 +26,7 @@ import {NumberCell, TimeCell} from '../ui/cells.tsx';
 import {AskHere} from '../ui/ask_here.tsx';
 import type {CallData} from '../ui/calls_panel.tsx';
 import {CallsPanel, toggleCalls, useCallData} from '../ui/calls_panel.tsx';
-import {copyText, linesAsText} from '../ui/clipboard.ts';
+import {copyAndSay, linesAsText} from '../ui/clipboard.ts';
 import {CodeLine} from '../ui/code_line.tsx';
 import {useCommands} from '../ui/commands.ts';
 import {changeInWords, DiffCell, withDiff} from '../ui/diff_cell.tsx';
@@ -157,12 +157,12 @@ function SourceTable({file, source}: {file: number; source: SourceFile}) {
     if (id === null) announce('This line is in no function');
     else toggleCalls(id);
   });
-  const copy = (numbers: boolean) => withLine(() => copyText(
+  const copy = (numbers: boolean) => withLine(() => copyAndSay(
       linesAsText((at) => source.lineText(at), first, last, numbers),
       `${last > first ? `lines ${first} to ${last}` : `line ${first}`}${numbers ? ' with numbers' : ''}`))();
   const copyLink = withLine((at) => {
     const here = location.href.replace(/#.*$/, '');
-    copyText(here + sourceHref(file, at), `a link to line ${at}`);
+    copyAndSay(here + sourceHref(file, at), `a link to line ${at}`);
   });
   const open = (id: number) => {
     if (id < source.lineCount) return followLinks(id);
