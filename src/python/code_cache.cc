@@ -38,7 +38,6 @@ Code* CodeCache::Load(Address address, int64_t now_ns) {
   Code* raw = code.get();
   codes_.push_back(std::move(code));
   Insert(address, raw);
-  has_dynamic_ |= raw->dynamic;
   return raw;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Code objects by address: read once, checked for reuse of the address.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -57,6 +58,18 @@ struct Code {
   } fingerprint;
   int64_t verified_ns = 0;  // when the fingerprint was last seen unchanged
   int64_t loaded_ns = 0;
+  // Whether the fingerprint has to be looked at before the code is believed to be still here. What
+  // has been here for long stays; what was met a moment ago may be a function that a module calls
+  // once and deletes, whose address the next function gets.
+  [[nodiscard]] bool IsDue(int64_t now_ns) const {
+    const int64_t age = now_ns - verified_ns;
+    const int64_t trusted = std::min(kTrustedNs, (verified_ns - loaded_ns) / kTrustedShare);
+    return age > 0 && (dynamic || transient || age > trusted);
+  }
+  // Here for less than what is trusted without a look.
+  [[nodiscard]] bool IsNew() const { return verified_ns - loaded_ns < kTrustedNs; }
+  static constexpr int64_t kTrustedNs = 50'000'000;
+  static constexpr int64_t kTrustedShare = 16;  // of the time for which it is known to be here
 
   // Unit of an instruction pointer; -1 just before the first (3.11, 3.12: prev_instr of a frame
   // that has not begun). Outside [-1, units): not an instruction of this code.
@@ -118,8 +131,6 @@ class CodeCache {
   // Moves whenever an entry is forgotten: what was concluded from entries has to be looked at
   // again.
   [[nodiscard]] uint64_t generation() const { return generation_; }
-  // Whether any code that is not from a file was ever loaded.
-  [[nodiscard]] bool has_dynamic() const { return has_dynamic_; }
   // Verifies every entry not verified since `older_than_ns`, in batches; returns how many were
   // forgotten.
   size_t VerifyAll(int64_t now_ns, int64_t older_than_ns);
@@ -160,7 +171,6 @@ class CodeCache {
   std::vector<Slot> slots_;
   size_t mask_ = 0, used_ = 0;
   uint64_t generation_ = 0;
-  bool has_dynamic_ = false;
   std::unordered_map<Address, int> retries_;  // of incomplete code
   std::vector<Bad> bad_;
   std::vector<std::byte> verify_buffer_;

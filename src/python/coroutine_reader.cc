@@ -41,11 +41,8 @@ bool CoroutineReader::SetPlace(Address code_address, Address instr, int64_t now_
                                StackFrame* frame) {
   if (!PlausiblePointer(code_address)) return false;
   Code* code = codes_->Load(code_address, now_ns);
-  // The address may hold another one by now: see StackReader::Push. A coroutine's never comes and
-  // goes.
-  constexpr int64_t kTrusted = 50'000'000;
-  if (code != nullptr && (now_ns - code->verified_ns > kTrusted || code->transient) &&
-      !codes_->Verify(code, now_ns)) {
+  // The address may hold another one by now.
+  if (code != nullptr && code->IsDue(now_ns) && !codes_->Verify(code, now_ns)) {
     code = codes_->Load(code_address, now_ns);
   }
   if (code == nullptr || !code->Contains(instr)) return false;

@@ -48,7 +48,7 @@ DataStackReader::DataStackReader(RemoteMemory* memory, const layout::Table* tabl
 void DataStackReader::ResetPrediction() {
   known_ = false;
   heap_.clear();
-  dynamic_.clear();
+  uncertain_.clear();
   cframe_ = 0;
 }
 
@@ -133,7 +133,7 @@ void DataStackReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
     Add(begin, end - begin, ranges);
     i = j;
   }
-  AddDynamic(ranges);
+  AddUncertain(ranges);
   if (split_)
     rest_piece_ = Add(chunks_.front().address,
                       pieces_[newest_piece_].range.address - chunks_.front().address, ranges);

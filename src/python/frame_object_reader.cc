@@ -22,7 +22,7 @@ constexpr size_t kMaxKnown = 1 << 16;
 void FrameObjectReader::ResetPrediction() {
   known_.clear();
   ordered_ = false;
-  dynamic_.clear();
+  uncertain_.clear();
 }
 
 void FrameObjectReader::OrderByDepth() {
@@ -59,7 +59,7 @@ void FrameObjectReader::Plan(bool exact, std::vector<RemoteRange>* ranges) {
   if (twice_ && !ordered_) OrderByDepth();
   for (size_t i = 0; i < known_.size(); ++i) AddFrame(&known_[twice_ ? order_[i] : i], ranges);
   frame_pieces_ = pieces_.size();
-  AddDynamic(ranges);
+  AddUncertain(ranges);
   const layout::Thread& at = table_->thread;
   words_piece_ = Add(tstate_ + at.current_frame, at.identity + 8 - at.current_frame, ranges);
   for (size_t i = frame_pieces_; twice_ && i-- > 0;) {

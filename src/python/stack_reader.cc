@@ -28,17 +28,17 @@ size_t StackReader::Add(Address address, size_t size, std::vector<RemoteRange>* 
   return pieces_.size() - 1;
 }
 
-void StackReader::AddDynamic(std::vector<RemoteRange>* ranges) {
-  first_dynamic_piece_ = pieces_.size();
-  for (const Code* code : dynamic_) Add(code->address, codes_->header_size(), ranges);
+void StackReader::AddUncertain(std::vector<RemoteRange>* ranges) {
+  first_uncertain_piece_ = pieces_.size();
+  for (const Code* code : uncertain_) Add(code->address, codes_->header_size(), ranges);
 }
 
 void StackReader::BeginDecision(const std::byte* bytes, int64_t now_ns) {
   late_used_ = 0;
   regions_.clear();
   ClearNext();
-  for (size_t i = 0; i < dynamic_.size(); ++i) {
-    codes_->VerifyFrom(bytes + pieces_[first_dynamic_piece_ + i].offset, dynamic_[i], now_ns);
+  for (size_t i = 0; i < uncertain_.size(); ++i) {
+    codes_->VerifyFrom(bytes + pieces_[first_uncertain_piece_ + i].offset, uncertain_[i], now_ns);
   }
   if (codes_->generation() != generation_) {
     // Equal words need not mean equal frames any more.
@@ -52,7 +52,7 @@ void StackReader::Accept() {
   unchanged_ = next_unchanged_;
   frames_.swap(next_);
   raw_.swap(next_raw_);
-  if (codes_->has_dynamic()) CollectDynamic();
+  CollectUncertain();
 }
 
 bool StackReader::IsEntry(size_t i) const {
@@ -114,35 +114,36 @@ bool StackReader::Push(Address address, const RawFrame& raw, int64_t now_ns) {
   if (code == nullptr) return false;
   const bool was_here = i == next_unchanged_ && i < frames_.size() &&
                         frames_[i].address == address && frames_[i].code == code;
-  if (!was_here || code->transient) {
-    // Another frame stood here: the address may hold a new code object by now. Code that comes and
-    // goes is checked each time, other code when it was not checked lately.
-    constexpr int64_t kTrusted = 50'000'000;
-    const int64_t age = now_ns - code->verified_ns;
-    const bool comes_and_goes = code->dynamic || code->transient;
-    if ((age > kTrusted || (comes_and_goes && age != 0)) && !codes_->Verify(code, now_ns)) {
-      code = CodeOf(raw, now_ns);
-      if (code == nullptr) return false;
-    }
+  // Where another frame stood, the address may hold a new code object by now.
+  if ((!was_here || code->transient || code->IsNew()) && code->IsDue(now_ns) &&
+      !codes_->Verify(code, now_ns)) {
+    code = CodeOf(raw, now_ns);
+    if (code == nullptr) return false;
   }
   next_.push_back({address, code, UnitOf(*code, raw)});
   next_raw_.push_back(raw);
   return true;
 }
 
-// Code that is not from a file comes and goes; new code takes the address of old, and a frame at
-// the same place then has the same words. So its header is read along with the next sample.
-void StackReader::CollectDynamic() {
-  constexpr size_t kMaxDynamic = 32;
-  dynamic_.clear();
-  for (size_t i = frames_.size(); i-- > 0 && dynamic_.size() < kMaxDynamic;) {
-    if (!frames_[i].code->dynamic) continue;
+// New code takes the address of old, and a frame at the same place then has the same words: mostly
+// where code is not from a file, and at the start of a program, where modules are imported one
+// after the other. So the header of such code is read along with the next sample.
+void StackReader::CollectUncertain() {
+  constexpr size_t kMaxUncertain = 32;
+  uncertain_.clear();
+  certain_ = std::min(certain_, unchanged_);
+  size_t lowest = frames_.size();
+  for (size_t i = frames_.size(); i-- > certain_;) {
+    if (!frames_[i].code->dynamic && !frames_[i].code->IsNew()) continue;
+    lowest = i;
+    if (uncertain_.size() == kMaxUncertain) continue;
     Code* code = codes_->Find(frames_[i].code->address);
     if (code == frames_[i].code &&
-        std::find(dynamic_.begin(), dynamic_.end(), code) == dynamic_.end()) {
-      dynamic_.push_back(code);
+        std::find(uncertain_.begin(), uncertain_.end(), code) == uncertain_.end()) {
+      uncertain_.push_back(code);
     }
   }
+  certain_ = lowest;
 }
 
 }  // namespace linescope

@@ -112,7 +112,7 @@ class StackReader {
   void ClearPlan();
   size_t Add(Address address, size_t size, std::vector<RemoteRange>* ranges);
   // The headers of the code objects that are to be checked with this sample.
-  void AddDynamic(std::vector<RemoteRange>* ranges);
+  void AddUncertain(std::vector<RemoteRange>* ranges);
   // What Decide begins with: checks those headers.
   void BeginDecision(const std::byte* bytes, int64_t now_ns);
   // What it ends with.
@@ -151,14 +151,15 @@ class StackReader {
   std::vector<StackFrame> frames_, next_;
   std::vector<RawFrame> raw_, next_raw_;  // of frames_ and next_: equal words need no second look
   size_t unchanged_ = 0, next_unchanged_ = 0;
-  std::vector<Code*> dynamic_;  // of the stack decided last, to be checked with the next
+  std::vector<Code*> uncertain_;  // of the stack decided last, to be checked with the next
 
  private:
-  void CollectDynamic();
+  void CollectUncertain();
 
   std::vector<std::vector<std::byte>> late_;
   size_t late_used_ = 0;
-  size_t first_dynamic_piece_ = 0;
+  size_t first_uncertain_piece_ = 0;
+  size_t certain_ = 0;       // so many frames at the root need no such check
   uint64_t generation_ = 0;  // of the cache, when frames_ was decided
 };
 

@@ -39,9 +39,12 @@ void TaskReader::FindOffsets(int pid) {
         module.path.find("python") == std::string::npos) {
       continue;
     }
+    std::pair known(module.path, module.base());
+    if (without_offsets_.contains(known)) continue;
     const auto elf = OpenModule(pid, module, memory_);
     if (!elf) continue;
     const auto section = elf->FindSection(layout::kAsyncioDebugSection);
+    if (section && !*section) without_offsets_.insert(std::move(known));
     const auto bias = elf->LoadBias(module.mappings);
     if (!section || !*section || !bias) continue;
     std::byte bytes[layout::kAsyncioDebugBytes];

@@ -7,9 +7,11 @@
 // sets, too.
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "process/page_cache.h"
@@ -77,6 +79,7 @@ class TaskReader {
   ObjectReader objects_;
   CoroutineReader coroutines_;
   std::optional<layout::Tasks> at_;
+  std::set<std::pair<std::string, Address>> without_offsets_;  // modules, by path and base
   std::vector<Sets> sets_;
   Address gather_type_ = 0, method_type_ = 0;  // once met
   // Names of the tasks at the last look, by their address: most are still the same.

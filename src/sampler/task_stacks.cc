@@ -38,9 +38,11 @@ NodeId TaskStacks::BaseOf(Known& known, const Code& code) {
 void TaskStacks::Look(const ThreadList& threads, bool moved, int64_t now_ns) {
   next_look_ns_ = now_ns + kLookNs;
   if (!reader_.ready() && now_ns >= next_offsets_ns_) {
+    if (begin_ns_ == 0) begin_ns_ = now_ns;
+    const int64_t begin = ThreadCpuNs();
     reader_.FindOffsets(pid_);
-    offsets_step_ns_ = std::min<int64_t>(2 * offsets_step_ns_, 100 * kOffsetsNs);
-    next_offsets_ns_ = now_ns + offsets_step_ns_;
+    next_offsets_ns_ = now_ns + std::max(std::min((now_ns - begin_ns_) / kOffsetsShare, kOffsetsNs),
+                                         kBudget * (ThreadCpuNs() - begin));
   }
   if (!moved || !reader_.ready()) return;
   const int64_t begin = ThreadCpuNs();

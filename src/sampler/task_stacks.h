@@ -59,7 +59,10 @@ class TaskStacks {
 
   static constexpr int64_t kLookNs = 10'000'000;
   static constexpr int64_t kBudget = 50;  // times what a look has cost until the next one
-  static constexpr int64_t kOffsetsNs = 10'000'000;
+  // asyncio, which brings the offsets, may be loaded at any time: looked for the less often the
+  // longer it was not there.
+  static constexpr int64_t kOffsetsShare = 20;
+  static constexpr int64_t kOffsetsNs = 1'000'000'000;
   static constexpr size_t kMaxNames = 1000;  // others have the name of their coroutine
 
   int pid_;
@@ -69,9 +72,8 @@ class TaskStacks {
   std::unordered_map<Address, NodeId> leaf_of_;  // by task
   std::vector<NodeId> waiting_;
   std::unordered_set<std::string> names_;
-  int64_t next_look_ns_ = 0, next_offsets_ns_ = 0;
+  int64_t next_look_ns_ = 0, next_offsets_ns_ = 0, begin_ns_ = 0;
   int64_t next_hasty_ns_ = 0;  // when a thread runs a task that is not known
-  int64_t offsets_step_ns_ = kOffsetsNs;
 };
 
 }  // namespace linescope

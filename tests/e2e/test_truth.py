@@ -385,6 +385,35 @@ class Stacks(Case):
         self.assertEqual(wrong, 0)
 
     @each_interpreter
+    def test_functions_that_modules_call_once_and_delete(self, python):
+        """As `os` does: the next function takes the address of such a function's code, also of another file."""
+        for i in range(100):
+            (self.folder / ("mod%d.py" % i)).write_text("\n" * i + """import time
+def made_%d():
+    end = time.perf_counter() + 0.003
+    while time.perf_counter() < end: pass
+made_%d()
+del made_%d
+""" % (i, i, i))
+        script = self.program("""
+            import importlib, sys
+            for i in range(100):
+                importlib.import_module("mod%d" % i)
+        """)
+        self.run_and_keep("--", python, script)
+        seen, wrong = set(), []
+        for frames, count in self.stacks():
+            for (file, name, _), (inner_file, inner, line) in zip(frames, frames[1:]):
+                if not file.startswith("mod") or name != "<module>" or "importlib" in inner_file:
+                    continue
+                number = int(re.sub(r"\D", "", file))
+                seen.add(number)
+                if (inner_file, inner) != (file, "made_%d" % number) or not number + 2 <= line <= number + 4:
+                    wrong.append((frames, count))
+        self.assertGreater(len(seen), 60)
+        self.assertEqual(wrong, [])
+
+    @each_interpreter
     def test_unicode_names(self, python):
         script = self.program("""
             import time

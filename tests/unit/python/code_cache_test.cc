@@ -151,6 +151,25 @@ TEST_P(CodeCacheTest, NoticesAnotherCodeAtTheAddress) {
   EXPECT_EQ(old->name, "old") << "what samples refer to stays";
 }
 
+TEST_P(CodeCacheTest, TrustsCodeTheMoreTheLongerItWasThere) {
+  constexpr int64_t kMs = 1'000'000;
+  Code* code = cache_.Load(python_.Code({}), 100 * kMs);
+  ASSERT_NE(code, nullptr);
+  EXPECT_FALSE(code->IsDue(100 * kMs));
+  EXPECT_TRUE(code->IsDue(100 * kMs + 1)) << "seen once";
+  ASSERT_TRUE(cache_.Verify(code, 132 * kMs));
+  EXPECT_FALSE(code->IsDue(134 * kMs));
+  EXPECT_TRUE(code->IsDue(134 * kMs + 1));
+  EXPECT_TRUE(code->IsNew());
+  ASSERT_TRUE(cache_.Verify(code, 1000 * kMs));
+  EXPECT_FALSE(code->IsNew());
+  EXPECT_FALSE(code->IsDue(1050 * kMs));
+  EXPECT_TRUE(code->IsDue(1050 * kMs + 1)) << "never for longer than 50 ms";
+  Code* dynamic = cache_.Load(python_.Code({.file = "<string>"}), 0);
+  ASSERT_TRUE(cache_.Verify(dynamic, 1000 * kMs));
+  EXPECT_TRUE(dynamic->IsDue(1000 * kMs + 1));
+}
+
 TEST_P(CodeCacheTest, NoticesEveryFieldOfTheFingerprint) {
   const layout::Code& at = GetParam()->code;
   std::vector<uint32_t> fields{at.file, at.name, at.linetable, at.first_line};

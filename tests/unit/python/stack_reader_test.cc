@@ -75,6 +75,25 @@ TEST_P(StackReaderTest, ReadsCodeThatLiesWhereShorterCodeLay) {
   }
 }
 
+// A module calls a function once and deletes it; the next function gets the memory of its code.
+TEST_P(StackReaderTest, NoticesAtOnceThatAFunctionTookTheAddressOfANewOne) {
+  constexpr int64_t kMs = 1'000'000;
+  for (const bool exact : {true, false}) {
+    const Address address = Code("before");
+    ASSERT_NE(codes_.Load(address, now_ + 1'000'000'000 - kMs), nullptr);
+    python_.CodeAt(address, Spec("after"));
+    const Address top = stack_.top();
+    const Address a = Push({.code = Code("a"),
+                            .previous = root_,
+                            .unit = kCall,
+                            .stacktop = Saved(),
+                            .is_entry = true});
+    stack_.SetCurrent(Push({.code = address, .previous = a, .unit = kOther}));
+    EXPECT_THAT(Read(exact), ElementsAre("a", "after"));
+    stack_.SetTop(top);
+  }
+}
+
 TEST_P(StackReaderTest, StopsAtAnExecutingFrameWithAStaleCalleeAboveIt) {
   const Address a = Push({.code = Code("a"), .previous = root_, .unit = kOther, .is_entry = true});
   const Address top = stack_.top();
