@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs one file of tests and says which parts were skipped, by name. Exit status 77: all of them were."""
 import pathlib
+import signal
 import sys
 import time
 import unittest
@@ -26,6 +27,8 @@ class Timed(unittest.TextTestResult):
 
 def main():
     sys.path.insert(0, str(HERE))
+    # What a shell starts in the background ignores it, and so would all programs under test.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     name = pathlib.Path(sys.argv[1]).stem
     arguments = sys.argv[2:]
     suite = unittest.defaultTestLoader.loadTestsFromNames([name + "." + a for a in arguments] or [name])

@@ -6,6 +6,7 @@
 
 #include "../tapes/walk.h"
 #include "process/tape.h"
+#include "support/test_data.h"
 
 namespace linescope {
 namespace {
@@ -21,7 +22,7 @@ struct Base {
 const std::vector<Base>& Bases() {
   static const std::vector<Base> bases = [] {
     std::vector<Base> found;
-    const auto folder = std::filesystem::path(LINESCOPE_TEST_DATA) / "tapes";
+    const auto folder = TestData("tapes");
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() == ".tape") paths.push_back(entry.path());

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "support/python_target.h"
+#include "support/test_data.h"
 
 namespace linescope {
 namespace {
@@ -24,7 +25,7 @@ std::vector<std::string> Candidates() {
   if (const char* given = std::getenv("LINESCOPE_PYTHONS")) return Split(given);
   std::vector<std::string> paths;
   std::error_code error;
-  const std::filesystem::path made = std::string(LINESCOPE_TEST_DATA) + "/../build/pythons";
+  const std::filesystem::path made = TestData("../build/pythons");
   for (const auto& version : std::filesystem::directory_iterator(made, error)) {
     paths.push_back(version.path() / "bin" / "python3");
   }

@@ -9,6 +9,8 @@
 
 #include <cstdlib>
 
+#include "support/test_data.h"
+
 namespace linescope {
 
 PythonTarget::PythonTarget(const std::string& python, const std::vector<std::string>& arguments) {
@@ -66,8 +68,6 @@ bool PythonTarget::Stop() {
 
 void PythonTarget::Continue() const { ::kill(pid_, SIGCONT); }
 
-std::string ProgramPath(const std::string& name) {
-  return std::string(LINESCOPE_TEST_DATA) + "/programs/" + name;
-}
+std::string ProgramPath(const std::string& name) { return TestData("programs") / name; }
 
 }  // namespace linescope

@@ -8,6 +8,7 @@
 #include <random>
 #include <sstream>
 
+#include "support/test_data.h"
 #include "unit/compare/runs.h"
 
 namespace linescope {
@@ -230,7 +231,7 @@ TEST_F(MatchingTest, EmptySides) {
 
 // Random edits of a real module whose history is known line by line.
 TEST_F(MatchingTest, LosesNoUnchangedLineInRandomEdits) {
-  std::ifstream file(LINESCOPE_TEST_DATA "/e2e/support.py");
+  std::ifstream file(TestData("e2e/support.py"));
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   ASSERT_GT(lines.size(), 100u);

@@ -9,6 +9,7 @@
 
 #include "profile/schema.h"
 #include "profile/sqlite.h"
+#include "support/test_data.h"
 #include "unit/profile/profile_fixture.h"
 #include "unit/profile/temporary_folder.h"
 
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 class FormatTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::ifstream file(LINESCOPE_TEST_DATA "/../src/profile/FORMAT.md");
+    std::ifstream file(TestData("../src/profile/FORMAT.md"));
     document_.assign(std::istreambuf_iterator<char>(file), {});
     ASSERT_THAT(document_, HasSubstr("# The `.linescope` file"));
     auto path = folder_ / "run.linescope";

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "python/locals_layout.h"
+#include "support/test_data.h"
 #include "unit/python/fake_python.h"
 
 namespace linescope {
@@ -136,7 +137,7 @@ TEST_F(DebugOffsetsTest, RefusesOtherVersionsAndShortTables) {
 // headers (_Py_DebugOffsets_INIT), because such builds are rare.
 layout::Table ByOwnOffsets(int minor) {
   std::vector<std::byte> bytes(kDebugOffsetsBytes);
-  std::ifstream file(fmt::format("{}/unit/python/offsets_3_{}t.txt", LINESCOPE_TEST_DATA, minor));
+  std::ifstream file(TestData(fmt::format("unit/python/offsets_3_{}t.txt", minor)));
   size_t at = 0;
   for (uint64_t word = 0; file >> word; at += 8) std::memcpy(bytes.data() + at, &word, 8);
   EXPECT_GT(at, 700u) << "no table of Python 3." << minor;
@@ -192,7 +193,7 @@ TEST(FreeThreading, IsReadByTheBuildsOwnOffsets) {
 TEST(FreeThreading, TheCopiesMustLieWhereTheyAreRead) {
   layout::Table table = layout::kPython314;
   std::vector<std::byte> bytes(kDebugOffsetsBytes);
-  std::ifstream file(std::string(LINESCOPE_TEST_DATA) + "/unit/python/offsets_3_14t.txt");
+  std::ifstream file(TestData("unit/python/offsets_3_14t.txt"));
   size_t at = 0;
   for (uint64_t word = 0; file >> word; at += 8) std::memcpy(bytes.data() + at, &word, 8);
   for (const auto& [word, value] : {std::pair<size_t, uint64_t>{38, 80}, {49, 232}}) {

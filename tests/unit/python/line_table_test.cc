@@ -8,6 +8,7 @@
 
 #include "support/interpreters.h"
 #include "support/python_target.h"
+#include "support/test_data.h"
 
 namespace linescope {
 namespace {
@@ -99,7 +100,7 @@ TEST(LineTable, GivesTheLinesThatInterpretersGave) {
   for (int minor = 8; minor <= 15; ++minor) {
     const std::string name = fmt::format("lines_3_{}.txt", minor);
     SCOPED_TRACE(name);
-    std::ifstream file(std::string(LINESCOPE_TEST_DATA) + "/unit/python/" + name);
+    std::ifstream file(TestData("unit/python") / name);
     for (std::string line; std::getline(file, line) && line != "done";) {
       Check(minor, ParseTruth(line));
       ++codes;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "process/tape.h"
+#include "support/test_data.h"
 #include "tapes/walk.h"
 
 namespace linescope {
@@ -13,7 +14,7 @@ namespace {
 class TapeReplayTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TapeReplayTest, GivesTheStacksThatWereRecorded) {
-  const std::filesystem::path path = std::string(LINESCOPE_TEST_DATA) + "/tapes/" + GetParam();
+  const std::filesystem::path path = TestData("tapes") / GetParam();
   auto tape = Tape::Load(path);
   ASSERT_TRUE(tape) << tape.error().what;
   const auto version =

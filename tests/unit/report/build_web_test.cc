@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/test_data.h"
 #include "unit/profile/temporary_folder.h"
 
 namespace linescope {
@@ -26,11 +27,9 @@ class BuildWeb : public ::testing::Test {
 
   // True when the page was taken.
   bool Take() {
-    const std::string command = "cmake -D FROM=" + (folder_ / "from").string() +
-                                " -D DIST=" + (folder_ / "dist").string() +
-                                " -P " LINESCOPE_TEST_DATA
-                                "/../src/report/BuildWeb.cmake"
-                                " > /dev/null 2>&1";
+    const std::string command =
+        "cmake -D FROM=" + (folder_ / "from").string() + " -D DIST=" + (folder_ / "dist").string() +
+        " -P " + TestData("../src/report/BuildWeb.cmake").string() + " > /dev/null 2>&1";
     return ::system(command.c_str()) == 0;
   }
 

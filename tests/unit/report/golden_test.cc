@@ -11,6 +11,7 @@
 #include "profile/reader.h"
 #include "report/report_data.h"
 #include "report/report_writer.h"
+#include "support/test_data.h"
 #include "unit/profile/profile_fixture.h"
 #include "unit/profile/temporary_folder.h"
 
@@ -80,7 +81,7 @@ TEST_F(StoredProfile, GivesCpuTimeInModeCpu) {
 }
 
 TEST_F(StoredProfile, GivesTheGoldenIndex) {
-  const std::filesystem::path golden = LINESCOPE_TEST_DATA "/golden/report/index.txt";
+  const std::filesystem::path golden = TestData("golden/report/index.txt");
   std::string index = Data().index();
   // The lengths of compressed parts are zlib's.
   const size_t lengths = index.find("\"length\":[");

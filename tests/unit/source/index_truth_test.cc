@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "source/index.h"
+#include "support/test_data.h"
 
 namespace linescope {
 namespace {
@@ -113,8 +114,8 @@ TEST_F(IndexTruth, AgreesWithCPythonOnTheStandardLibrary) {
       OutputOf(python + " -c 'import os, sys; sys.stdout.write(os.path.dirname(os.__file__))'");
   if (folder.empty()) GTEST_SKIP() << "no " << python << " to compare with";
   const char* all = std::getenv("LINESCOPE_TEST_ALL");
-  std::istringstream records(OutputOf(python +
-                                      " '" LINESCOPE_TEST_DATA "/unit/source/python_truth.py' '" +
+  std::istringstream records(OutputOf(python + " '" +
+                                      TestData("unit/source/python_truth.py").string() + "' '" +
                                       folder + "'" + (all != nullptr ? " all" : "")));
   for (std::string line; std::getline(records, line);) {
     const std::vector<std::string> fields = Split(line);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "source/links.h"
+#include "support/test_data.h"
 #include "temporary_folder.h"
 
 namespace linescope {
@@ -43,8 +44,8 @@ TEST(LinksTruth, AgreeWithTheImportedStandardLibrary) {
   const std::string python = given != nullptr ? given : "python3";
   const auto folder = LinesOf(python + " -c 'import os; print(os.path.dirname(os.__file__))'");
   if (folder.empty()) GTEST_SKIP() << "there is no " << python;
-  const std::string judge = fmt::format(
-      "{} '" LINESCOPE_TEST_DATA "/unit/source/links_truth.py' '{}' ", python, folder[0]);
+  const std::string judge = fmt::format("{} '{}' '{}' ", python,
+                                        TestData("unit/source/links_truth.py").string(), folder[0]);
 
   std::vector<std::string> paths = LinesOf(judge + "list");
   ASSERT_GT(paths.size(), 300u);
