@@ -136,10 +136,11 @@ TEST_F(ExportTest, FirefoxTablesFitTogether) {
   const auto rows = [](simdjson::simdjson_result<simdjson::dom::element> table) {
     const int64_t length = table["length"];
     for (const auto& [name, column] : table.get_object()) {
-      if (column.is_array())
+      if (column.is_array()) {
         EXPECT_TRUE(static_cast<int64_t>(column.get_array().size()) == length ||
                     column.get_array().size() == 0)
             << name;
+      }
     }
     return length;
   };
@@ -150,14 +151,19 @@ TEST_F(ExportTest, FirefoxTablesFitTogether) {
     EXPECT_LT(int64_t(frame), frames);
   int64_t row = 0;
   for (const auto prefix : shared["stackTable"]["prefix"].get_array()) {
-    if (!prefix.is_null()) EXPECT_LT(int64_t(prefix), row);
+    if (!prefix.is_null()) {
+      EXPECT_LT(int64_t(prefix), row);
+    }
     ++row;
   }
   for (const auto function : shared["frameTable"]["func"].get_array())
     EXPECT_LT(int64_t(function), functions);
   for (const auto name : shared["funcTable"]["name"].get_array()) EXPECT_LT(int64_t(name), strings);
-  for (const auto source : shared["funcTable"]["source"].get_array())
-    if (!source.is_null()) EXPECT_LT(int64_t(source), sources);
+  for (const auto source : shared["funcTable"]["source"].get_array()) {
+    if (!source.is_null()) {
+      EXPECT_LT(int64_t(source), sources);
+    }
+  }
   double total = 0;
   for (const auto thread : root["threads"].get_array()) {
     rows(thread["samples"]);

@@ -54,7 +54,9 @@ TEST(Base91, RefusesWhatItDoesNotWrite) {
     std::string text(random() % 6, '!');
     for (char& c : text) c = static_cast<char>('!' + random() % 94);
     const auto bytes = FromBase91(text);
-    if (bytes) EXPECT_EQ(Base91(*bytes), text);
+    if (bytes) {
+      EXPECT_EQ(Base91(*bytes), text);
+    }
   }
 }
 

@@ -15,6 +15,9 @@ const HEAT_MIX = 0.45;
 const FADED = 0.3;
 const ABOVE_ZOOM = 0.6;
 const TAG_WIDTH = 3;
+// Boxes that have room for neither a tag nor letters are painted as pixels: by time there are ten
+// thousand of them in a frame, and each rectangle costs a microsecond.
+const NARROW = 3 * TAG_WIDTH;
 // Functions of one module differ a little, so that neighbours can be told apart.
 const SHADES = [0, 0.16, 0.32];
 
@@ -87,6 +90,8 @@ export class FlamePainter {
   private hottest = 0;
   // Pixels of each box in sight.
   private readonly edges: number[] = [];
+  private readonly strips = new Strips();
+  private narrow = 0;
 
   draw(context: CanvasRenderingContext2D, look: Look, picture: Picture): void {
     const {model, window: {width}, ratio, height, top} = picture;
@@ -97,7 +102,10 @@ export class FlamePainter {
     context.fillStyle = look.panel;
     context.fillRect(0, 0, width, height);
     this.sight.look(boxes, picture.window);
-    this.drawThin(context, look, picture);
+    // With forced colours each box is told apart by its outline alone.
+    this.narrow = look.edge === '' ? NARROW : 0;
+    if (this.narrow > 0) this.drawNarrow(context, look, picture);
+    else this.drawThin(context, look, picture);
     this.drawBoxes(context, look, picture);
     this.drawLabels(context, look, picture);
     const outline = (box: number, color: string, line: number) => {
@@ -157,6 +165,31 @@ export class FlamePainter {
     }
   }
 
+  private drawNarrow(context: CanvasRenderingContext2D, look: Look, picture: Picture): void {
+    const {model: {boxes}, window: {width, firstRow, lastRow}, ratio, top} = picture;
+    const {sight, strips} = this;
+    const columns = Math.round(width * ratio);
+    strips.clear(columns, lastRow - firstRow + 1);
+    const {thin} = sight;
+    for (let i = 0; i < thin.length; i += 3) {
+      const left = Math.max(0, thin[i + 1] * ratio);
+      const right = Math.min(columns, thin[i + 2] * ratio);
+      const cover = Math.min(1, Math.max(0.4, right - left));
+      strips.fill(thin[i] - firstRow, Math.floor(left), Math.max(Math.floor(left) + 1, Math.round(right)), look.thin, cover);
+    }
+    const gap = Math.round(GAP * ratio);
+    for (let i = 0; i < sight.count; i++) {
+      const left = Math.round(Math.max(-2, sight.left[i]) * ratio);
+      const right = Math.round(Math.min(width + 2, sight.right[i]) * ratio);
+      if (right - left > NARROW * ratio) continue;
+      const box = sight.box[i];
+      const node = boxes.node[box];
+      strips.fill(boxes.row[box] - firstRow, Math.max(0, left), right - left > 3 * ratio ? right - gap : Math.max(right, left + 1),
+                  this.fillOf(node, look), this.alphaOf(box, node, picture));
+    }
+    strips.draw(context, firstRow * ROW - top, ratio);
+  }
+
   private drawBoxes(context: CanvasRenderingContext2D, look: Look, picture: Picture): void {
     const {model, window: {width}, ratio, top} = picture;
     const {boxes} = model;
@@ -172,6 +205,7 @@ export class FlamePainter {
       const wide = right - left > 3 ? right - left - GAP : Math.max(right - left - 0.25, 0.5);
       edges[2 * i] = left;
       edges[2 * i + 1] = left + wide;
+      if (right - left <= this.narrow) continue;
       const wanted = this.alphaOf(box, node, picture);
       if (wanted !== alpha) context.globalAlpha = alpha = wanted;
       context.fillStyle = this.fillOf(node, look);
@@ -237,6 +271,59 @@ export class FlamePainter {
     while (count > 0 && context.measureText(`${letters.slice(0, count).join('')}…`).width > room) count--;
     return count < LEAST_LETTERS ? '' : `${letters.slice(0, count).join('')}…`;
   }
+}
+
+// A picture with one line of pixels for each row, which is drawn as high as rows are.
+class Strips {
+  private readonly canvas = document.createElement('canvas');
+  private image: ImageData | null = null;
+  private pixels = new Uint32Array(0);
+  private used = new Uint8Array(0);
+  private readonly known = new Map<string, number>();
+
+  clear(columns: number, rows: number): void {
+    const {canvas} = this;
+    if (this.image === null || canvas.width !== columns || canvas.height !== rows) {
+      canvas.width = columns;
+      canvas.height = rows;
+      this.image = columns > 0 && rows > 0 ? new ImageData(columns, rows) : null;
+      this.pixels = this.image === null ? new Uint32Array(0) : new Uint32Array(this.image.data.buffer);
+      this.used = new Uint8Array(rows);
+    }
+    this.pixels.fill(0);
+    this.used.fill(0);
+  }
+
+  fill(row: number, from: number, to: number, color: string, alpha: number): void {
+    const {width} = this.canvas;
+    if (from >= width || to <= from) return;
+    let pixel = this.known.get(color);
+    if (pixel === undefined) this.known.set(color, pixel = pixelOf(color));
+    this.used[row] = 1;
+    const line = row * width;
+    // The highest byte is the opacity: memory has red, green, blue, alpha.
+    this.pixels.fill(pixel + Math.round(255 * alpha) * 2 ** 24, line + from, line + Math.min(to, width));
+  }
+
+  draw(context: CanvasRenderingContext2D, top: number, ratio: number): void {
+    const {canvas, image, used} = this;
+    const own = canvas.getContext('2d');
+    if (image === null || own === null) return;
+    own.putImageData(image, 0, 0);
+    context.globalAlpha = 1;
+    context.imageSmoothingEnabled = false;
+    used.forEach((any, row) => {
+      if (any) context.drawImage(canvas, 0, row, canvas.width, 1, 0, top + row * ROW, canvas.width / ratio, ROW - GAP);
+    });
+  }
+}
+
+// "#rrggbb" or "rgb(r g b)", without opacity.
+function pixelOf(color: string): number {
+  const parts = color.startsWith('#') ? [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) :
+    (color.match(/\d+/g) ?? []).map(Number);
+  const [red = 0, green = 0, blue = 0] = parts;
+  return red + green * 2 ** 8 + blue * 2 ** 16;
 }
 
 // "Reader.read" and "outer.<locals>.inner" without what they are nested in.
