@@ -12,6 +12,9 @@
 namespace linescope {
 namespace {
 
+// Lines that are gone are listed, for no place of the new sources shows them: so many.
+constexpr size_t kMostGone = 20;
+
 constexpr int kFormat = 1;
 
 const char* KindName(MatchKind kind) {
@@ -214,6 +217,9 @@ ReportComparison ComparisonColumn(const Comparison& comparison, const ReportMode
     if (line.now_file)
       out.lines[*line.now_file].push_back(
           {line.now_line, cell(line.change, line.base_file.has_value())});
+    else if (!line.change.noise && out.gone.size() < kMostGone)
+      out.gone.push_back(
+          {PlaceOf(comparison, line), TextOf(comparison, line), line.change.base.time_ns});
   }
   for (auto& lines : out.lines) std::ranges::sort(lines, {}, &ReportLineChange::line);
   return out;

@@ -270,6 +270,15 @@ void WriteTokens(const HotLine& hot, JsonWriter& json) {
   json.EndArray();
 }
 
+void WriteChange(const ReportChange* change, JsonWriter& json) {
+  if (change == nullptr) {
+    json.Null();
+    return;
+  }
+  json.BeginObject().Field("base", change->base_ns).Field("delta", change->delta_ns);
+  json.Field("noise", change->noise).EndObject();
+}
+
 void WriteHotLines(const ReportModel& model, JsonWriter& json) {
   json.Key("hot").BeginArray();
   for (const HotLine& hot : model.hot) {
@@ -287,6 +296,10 @@ void WriteHotLines(const ReportModel& model, JsonWriter& json) {
     json.Field("text_first", hot.shown.first);
     json.Field("text_last", hot.shown.last);
     WriteTokens(hot, json);
+    if (model.comparison) {
+      json.Key("diff");
+      WriteChange(model.comparison->LineAt(hot.file, hot.line), json);
+    }
     json.EndObject();
   }
   json.EndArray();
@@ -343,7 +356,13 @@ void WriteComparison(const ReportModel& model, JsonWriter& json) {
   json.Field("noise", comparison.total.noise).Field("max_delta", comparison.max_delta_ns);
   json.Key("files").BeginObject();
   json.Column("base", comparison.files, base).Column("delta", comparison.files, delta);
-  json.Column("noise", comparison.files, noise).EndObject().EndObject();
+  json.Column("noise", comparison.files, noise).EndObject();
+  json.Key("gone").BeginArray();
+  for (const ReportGoneLine& line : comparison.gone) {
+    json.BeginObject().Field("place", line.place).Field("text", line.text);
+    json.Field("base", line.base_ns).EndObject();
+  }
+  json.EndArray().EndObject();
 }
 
 // By the numbers in `cell_state`.

@@ -208,7 +208,7 @@ class Stacks(Case):
     def test_nearly_nothing_impossible_when_pinned(self, python):
         """Samples during which the program was moved to another CPU are taken as free ones; the closing block says how many. Of functions
         of 40 ns hundreds come and go while one of those is read; before 3.11 what is known of their frames is known at two moments only."""
-        self.check_tree(python, self.FAST, "pinned", 1000, 0.0005, 0.08 if version_of(python) < (3, 11) else 0.02)
+        self.check_tree(python, self.FAST, "pinned", 1000, 0.0005, 0.25 if version_of(python) < (3, 11) else 0.02)
 
     @each_build
     def test_little_is_impossible_when_free(self, python):
@@ -401,8 +401,9 @@ del made_%d
                 importlib.import_module("mod%d" % i)
         """)
         self.run_and_keep("--", python, script)
-        seen, wrong = set(), []
+        seen, wrong, total = set(), [], 0
         for frames, count in self.stacks():
+            total += count
             for (file, name, _), (inner_file, inner, line) in zip(frames, frames[1:]):
                 if not file.startswith("mod") or name != "<module>" or "importlib" in inner_file:
                     continue
@@ -411,7 +412,8 @@ del made_%d
                 if (inner_file, inner) != (file, "made_%d" % number) or not number + 2 <= line <= number + 4:
                     wrong.append((frames, count))
         self.assertGreater(len(seen), 60)
-        self.assertEqual(wrong, [])
+        # A sample that was not taken exactly may be torn.
+        self.assertLessEqual(sum(count for _, count in wrong), 0.01 * total, wrong)
 
     @each_interpreter
     def test_unicode_names(self, python):

@@ -21,11 +21,13 @@ def parse():
 def steady():
     time.sleep(0.1)
 
+def warm_up(): time.sleep(0.3)  # "</script>" {{x}}
+warm_up()
 load()
 parse()
 steady()
 `;
-const AFTER = BEFORE.replace('0.4', '0.1').replace('0.2', '0.7').replace('import time\n', 'import sys\nimport time\n') +
+const AFTER = BEFORE.replace(/.*warm_up.*\n/g, '').replace('0.4', '0.1').replace('0.2', '0.7').replace('import time\n', 'import sys\nimport time\n') +
     'time.sleep(0.15)\n';
 
 const UNITS = {ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9, min: 6e10};
@@ -95,6 +97,32 @@ test.describe('a report that compares two runs', () => {
     const page = await open(report, '#overview');
     await expect(page.locator('.compared')).toContainText('Compared with app.py');
     await expect(page.locator('.compared')).toContainText('times of both runs as they were measured');
+  });
+
+  test('the most expensive lines have their differences, and what is gone is listed', async ({open}) => {
+    const page = await open(report, '#overview');
+    const table = page.getByRole('table', {name: 'Most expensive lines'});
+    await expect(table.getByRole('columnheader', {name: 'Diff'})).toBeVisible();
+    const rows = await table.locator('.tbody .tr').evaluateAll((all) => all.map((row) => [
+      row.children[1].innerText, row.querySelector('.location a').innerText]));
+    const known = new Map(diff.lines.filter((each) => each.new_line !== null).map((each) => [`app.py:${each.new_line}`, each]));
+    for (const [text, place] of rows) {
+      const {delta_ns: delta} = known.get(place);
+      expect(Math.abs(nanoseconds(text) - delta)).toBeLessThanOrEqual(Math.abs(delta) * 0.006 + 1);
+    }
+    expect(rows.length).toBeGreaterThan(3);
+    await table.getByRole('button', {name: 'Diff'}).click();
+    await expect(table.locator('.tbody .tr').first()).toContainText('sleep(0.7)');
+
+    const gone = diff.lines.filter((each) => each.new_line === null && !each.noise);
+    expect(gone.length).toBeGreaterThan(0);
+    const shown = await page.locator('.gone-lines li').allInnerTexts();
+    expect(shown).toHaveLength(gone.length);
+    gone.forEach(({base_line: line, base_ns: base}, i) => {
+      expect(shown[i]).toContain(`app.py:${line}`);
+      expect(shown[i]).toContain('warm_up()');
+      expect(Math.abs(nanoseconds(shown[i]) - base)).toBeLessThanOrEqual(base * 0.006 + 1);
+    });
   });
 
   test('axe finds nothing, in both themes and at 390 pixels', async ({page, open}) => {

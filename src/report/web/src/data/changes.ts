@@ -1,6 +1,6 @@
 // Changes against another run, in a report that was written by `linescope diff`.
 import type {Container} from './container.ts';
-import type {ReportIndex} from './index_types.ts';
+import type {HotLine, ReportIndex} from './index_types.ts';
 
 export interface Change {
   // Nanoseconds more than in the base; negative: less.
@@ -41,6 +41,10 @@ export function fileChange({compare}: ReportIndex, file: number): Change | null 
     noise: compare.files.noise[file] !== false,
     fresh: (compare.files.base[file] ?? null) === null,
   };
+}
+
+export function hotChange({diff}: HotLine): Change | null {
+  return diff === null || diff === undefined ? null : {delta: diff.delta, noise: diff.noise, fresh: diff.base === null};
 }
 
 // What a column of changes is sorted by; rows without one are unknown.

@@ -139,6 +139,8 @@ export interface HotLine {
   text_first: number;
   text_last: number;
   tokens: number[];
+  // Of a report that compares two runs; null: no samples in either.
+  diff?: {base: Metric; delta: number; noise: boolean} | null;
 }
 
 export interface ProcessFacts {
@@ -184,6 +186,8 @@ export interface CompareFacts {
   noise: boolean;
   max_delta: number;
   files: {base: Metric[]; delta: Metric[]; noise: Array<boolean | null>};
+  // Lines of the base that have no counterpart, the greatest first.
+  gone: Array<{place: string; text: string; base: number}>;
 }
 
 export type StateGroup = 'running' | 'gc' | 'gil' | 'waiting' | 'idle' | 'stopped' | 'unknown';

@@ -2,6 +2,7 @@
 import type {ComponentChildren} from 'preact';
 import {useMemo} from 'preact/hooks';
 
+import {changeKey, hotChange} from '../data/changes.ts';
 import type {HotLine, ReportIndex, RunFacts} from '../data/index_types.ts';
 import {TokenList} from '../data/tokens.ts';
 import {
@@ -20,7 +21,7 @@ import {useNumbers} from '../state/numbers.ts';
 import {sourceHref} from '../state/route.ts';
 import {NumberCell, TextCell, TimeCell} from '../ui/cells.tsx';
 import {Code} from '../ui/code.tsx';
-import {ComparedWith} from '../ui/diff_cell.tsx';
+import {changeInWords, ComparedWith, DiffCell, withDiff} from '../ui/diff_cell.tsx';
 import {Diagnostics} from '../ui/diagnostics.tsx';
 import {HeatControl} from '../ui/heat_control.tsx';
 import {StatusBanner} from '../ui/run_status.tsx';
@@ -63,6 +64,7 @@ export function OverviewView() {
           <div class="panel"><Timeline index={index} data={timeline} /></div>
         </section>}
       <HotLines index={index} />
+      <GoneLines index={index} />
       {isKnown(totals.time) && totals.time > 0 &&
         <section class="block" aria-labelledby="split-title">
           <div class="block-head"><h2 id="split-title">Where the time went</h2></div>
@@ -145,6 +147,7 @@ function HotLines({index}: {index: ReportIndex}) {
   const all = useMemo(() => hotOrder(hot, sort), [hot, sort]);
   const order = useMemo(() => expanded ? all : all.slice(0, FIRST_LINES), [all, expanded]);
   const max = heatBy === 'time' ? totals.max_line_time : null;
+  const columns = useMemo(() => withDiff(COLUMNS, index), [index]);
   useAskTarget(() => {
     const line = hot[active ?? order[0]];
     return line === undefined ? null : {file: line.file, line: line.line};
@@ -156,13 +159,13 @@ function HotLines({index}: {index: ReportIndex}) {
         {hot.length > 0 && <HeatControl />}
       </div>
       {hot.length === 0 ? <NoSamples index={index} /> :
-        <Table label="Most expensive lines" class="index-table statements" columns={COLUMNS}
+        <Table label="Most expensive lines" class={`index-table statements${index.compare === undefined ? '' : ' with-diff'}`} columns={columns}
                order={order} rowHeight={null} version={heatBy} minWidth="720px" row={(id) => ({
                  heat: heat(hot[id].time ?? NaN, max),
                  cells: <HotCells index={index} line={hot[id]} barMax={max} />,
                })}
-               describe={(id) => `${hot[id].label}, time ${formatTime(hot[id].time)}, ` +
-                   (hot[id].text ?? '')}
+               describe={(id) => `${hot[id].label}, time ${formatTime(hot[id].time)}` +
+                   `${changeInWords(hotChange(hot[id]))}, ${hot[id].text ?? ''}`}
                onOpen={(id) => navigate(
                    {view: 'source', file: hot[id].file, line: hot[id].first})}>
           {all.length > order.length &&
@@ -178,6 +181,7 @@ function HotCells({index, line, barMax}: {index: ReportIndex; line: HotLine; bar
   return (
     <>
       <TimeCell value={line.time} whole={index.totals.time} barMax={barMax} />
+      <DiffCell change={hotChange(line)} index={index} />
       <TextCell class="location" title={visible(index.files.path[line.file])}>
         <a href={sourceHref(line.file, line.first)}><bdi>{visible(line.label)}</bdi></a>
         {line.function !== null && <span class="in-function"><bdi>{visible(line.function)}</bdi></span>}
@@ -185,6 +189,29 @@ function HotCells({index, line, barMax}: {index: ReportIndex; line: HotLine; bar
       <NumberCell value={line.samples} />
       <div class="td code" role="cell"><Statement index={index} line={line} /></div>
     </>
+  );
+}
+
+// What the base spent time on and the new run has no more: no source of this report has a place for it.
+function GoneLines({index: {compare}}: {index: ReportIndex}) {
+  if (compare === undefined || compare.gone.length === 0) return null;
+  const {gone} = compare;
+  return (
+    <section class="block" aria-labelledby="gone-title">
+      <div class="block-head">
+        <h2 id="gone-title">Lines that are gone</h2>
+        <p class="quiet">In the base only, the greatest first</p>
+      </div>
+      <ul class="panel gone-lines">
+        {gone.map(({place, text, base}) => (
+          <li key={place}>
+            <span class="num">{formatTime(base)}</span>
+            <bdi class="place">{visible(place)}</bdi>
+            <code>{text === '' ? <span class="quiet">source not captured</span> : visible(text)}</code>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -268,6 +295,7 @@ function hotOrder(hot: readonly HotLine[], sort: SortOrder): Uint32Array {
   const inOrder = Array.from(position, (i) => hot[i]);
   const keys = Float64Array.from(inOrder, (line, i) => {
     if (sort.column === 'samples') return line.samples ?? NaN;
+    if (sort.column === 'diff') return changeKey(hotChange(line));
     return sort.column === 'time' ? line.time ?? NaN : i;
   });
   return sortRows(keys, sort.descending).map((i) => position[i]);
