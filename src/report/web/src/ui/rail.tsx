@@ -1,5 +1,6 @@
 import {hasProcesses} from '../lib/names.ts';
 import {formatCount} from '../lib/format.ts';
+import {sampledProcesses} from '../lib/process_rows.ts';
 import {useReport} from '../state/context.ts';
 import {route} from '../state/navigation.ts';
 import {FileTreeRail} from './file_tree.tsx';
@@ -13,7 +14,7 @@ export function Rail() {
     {view: 'functions', name: 'Functions', count: index.functions},
     ...(index.calls === null ? [] : [{view: 'flame', name: 'Flame graph', count: null}]),
     ...(hasProcesses(index) ?
-      [{view: 'processes', name: 'Processes', count: index.processes.length}] : []),
+      [{view: 'processes', name: 'Processes', count: sampledProcesses(index).size}] : []),
     {view: 'about', name: 'About', count: null},
   ];
   return (

@@ -29,14 +29,15 @@ const FIRST_ROWS = 200;
 export function ProcessesView() {
   const report = useReport();
   const loaded = useLoaded(() => report.stacks(), report);
-  const {processes, threads} = report.index;
+  const {threads} = report.index;
+  const sampled = sampledProcesses(report.index).size;
   return (
     <section class="view" aria-labelledby="title">
       <header class="view-head">
         <div>
           <h1 id="title">Processes</h1>
           <p class="subtitle">
-            {plural(processes.length, 'process', 'processes')} and {plural(threads.length, 'thread')}, and what
+            {plural(sampled, 'process', 'processes')} and {plural(threads.length, 'thread')}, and what
             they did over time. “Only” shows the whole report of one of them.
           </p>
         </div>
