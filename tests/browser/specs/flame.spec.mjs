@@ -198,6 +198,31 @@ test('by time: a lane for each thread on one clock', async ({open}) => {
   expect(await crumbs(page)).toEqual(['All']);
 });
 
+test('how it is looked at is in the address, and is there again', async ({open}) => {
+  const page = await open(fixture('stacks'), '#flame');
+  const address = () => page.evaluate(() => location.hash);
+  await page.locator('.segments label', {hasText: 'Callers'}).click();
+  await page.getByLabel('Fold libraries').uncheck();
+  await page.locator('#flame-search').fill('a');
+  await expect.poll(address).toBe('#flame?callers=1&fold=0&find=a');
+  await page.reload();
+  await expect(page.locator('.flame-chart')).toBeVisible();
+  await expect(page.getByRole('radio', {name: 'Callers'})).toBeChecked();
+  await expect(page.getByLabel('Fold libraries')).not.toBeChecked();
+  await expect(page.locator('#flame-search')).toHaveValue('a');
+
+  // Another view and back, by a link and by the history.
+  await page.locator('.views').getByRole('link', {name: 'About'}).click();
+  await expect.poll(address).toBe('#about');
+  await page.locator('.views').getByRole('link', {name: 'Flame graph'}).click();
+  await expect.poll(address).toBe('#flame?callers=1&fold=0&find=a');
+  await page.goBack();
+  await page.goBack();
+  await expect(page.getByRole('radio', {name: 'Callers'})).toBeChecked();
+  await page.getByRole('radio', {name: 'Calls'}).check({force: true});
+  await expect.poll(address).toBe('#flame?fold=0&find=a');
+});
+
 test('the table: rows, order, keyboard', async ({open}) => {
   const page = await open(fixture('stacks'), '#flame');
   await asTable(page);

@@ -1,4 +1,5 @@
-// How the flame graph is looked at. It stays while one reads sources, and until the report is closed.
+// How the flame graph is looked at. It stays while one reads sources, and until the report is closed; what
+// is not a place in the graph is in the URL, too (flame_url.ts).
 import {signal} from '@preact/signals';
 
 export type FlameOrder = 'weight' | 'time';
@@ -30,10 +31,12 @@ export interface FlameSettings {
   selected: readonly Step[];
 }
 
-export const flame = signal<FlameSettings>({
+export const DEFAULT_FLAME: FlameSettings = {
   shown: 'graph', order: 'weight', callers: false, byLine: false, group: 'all', colours: 'module',
   fold: true, opened: new Set(), module: null, search: '', zoom: [], selected: [],
-});
+};
+
+export const flame = signal<FlameSettings>(DEFAULT_FLAME);
 
 export function setFlame(change: Partial<FlameSettings>): void {
   flame.value = {...flame.value, ...change};

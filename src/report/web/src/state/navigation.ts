@@ -6,6 +6,8 @@ import type {FoldMode} from '../lib/fold.ts';
 import type {Filter} from '../data/stacks.ts';
 import type {SortOrder} from '../lib/sort.ts';
 import {filter, formatFilter, parseFilter, showFilter} from './filter.ts';
+import {flame, rearrangeFlame} from './flame.ts';
+import {formatFlame, parseFlame} from './flame_url.ts';
 import type {Route} from './route.ts';
 import {formatRoute, parseRoute} from './route.ts';
 
@@ -81,6 +83,7 @@ export function startNavigation(): void {
   enter(history.state as unknown);
   window.addEventListener('popstate', (event) => enter(event.state as unknown));
   document.addEventListener('click', followLink);
+  flame.subscribe(() => { if (route.peek().view === 'flame') saveSoon(); });
 }
 
 // A link inside the report: the place left keeps its state, the new one starts afresh.
@@ -111,7 +114,9 @@ export function setFilter(next: Filter): void {
 }
 
 function fragmentOf(to: Route): string {
-  return formatRoute(to) + formatFilter(filter.peek());
+  const part = formatFilter(filter.peek());
+  const look = to.view === 'flame' ? formatFlame(flame.peek()) : '';
+  return formatRoute(to) + part + (look === '' ? '' : `${part === '' ? '?' : '&'}${look}`);
 }
 
 // The same place seen at another line: no entry of its own in the history.
@@ -141,10 +146,17 @@ function enter(entry: unknown): void {
   // What the history was not told yet when the entry was left.
   const last = known ? latest.get(entry.id) : undefined;
   const to = last?.route ?? parseRoute(location.hash);
+  if (last === undefined && to.view === 'flame') showFlame();
   route.value = to;
   viewState.value = last?.view ?? (known ? {...fresh(to), ...entry.view} : fresh(to));
   entryId.value = known ? entry.id : ++nextId;
   if (!known || last !== undefined) save();
+}
+
+// As the URL says. An equal look stays zoomed to where it was.
+function showFlame(): void {
+  const told = parseFlame(location.hash);
+  if (formatFlame(told) !== formatFlame(flame.peek())) rearrangeFlame(told);
 }
 
 function isEntry(entry: unknown): entry is Entry {
