@@ -13,7 +13,7 @@ import size
 PACKAGES = ("scalene==2.4.0", "memray==1.20.0", "linescope==0.1.0")
 OPENER = environment.HERE / "open_report.mjs"
 BROWSER_TESTS = environment.ROOT / "tests" / "browser"
-LIMIT_S = 300  # of one profiled run, and of writing one report
+LIMIT_S = 120  # of one profiled run, of writing a report, and of opening it
 # What opening our own may take.
 LIMITS = {"settled_ms": 300, "cpu_ms": 500, "elements": 1500, "scroll_ms": 12}
 

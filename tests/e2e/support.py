@@ -5,6 +5,7 @@ The binary is named by LINESCOPE (default: that of the release preset), interpre
 skipped by name.
 """
 import collections
+import contextlib
 import glob
 import json
 import os
@@ -109,6 +110,16 @@ def alive(pid):
         return False
 
 
+def descendants(pid):
+    """Processes made by `pid`, and those made by them, parents first."""
+    found = [pid]
+    for each in found:
+        for path in glob.glob("/proc/%d/task/*/children" % each):
+            with contextlib.suppress(OSError), open(path) as file:
+                found += map(int, file.read().split())
+    return found[1:]
+
+
 def wait_until(condition, seconds=30):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -129,6 +140,10 @@ class Case(unittest.TestCase):
 
     def _end_processes(self):
         for process in self.processes:
+            # Those that it made would go on, and hold the pipes that are read to their end here.
+            for pid in reversed(descendants(process.pid)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             if process.poll() is None:
                 process.kill()
             process.communicate()
