@@ -1028,8 +1028,12 @@ void Sampler::EndTasks(Target& target, int64_t now_ns) {
 // What waits is no thread's: all waiting tasks of a process are counted as if they were one more
 // thread.
 void Sampler::CountWaitingTasks(Target& target, int64_t now_ns) {
-  if (!target.tasks || !target.tasks->Due(now_ns)) return;
-  target.tasks->Look(target.list, std::exchange(target.tasks_moved, false), now_ns);
+  if (!target.tasks) return;
+  const bool due = target.tasks->Due(now_ns);
+  if (due) target.tasks->Look(target.list, std::exchange(target.tasks_moved, false), now_ns);
+  // A thread that ran a task nobody knew may have made it look in between.
+  const uint64_t looks = target.tasks->looks();
+  if (std::exchange(target.tasks_looks, looks) == looks && !due) return;
   const int64_t elapsed = now_ns - std::exchange(target.tasks_counted_ns, now_ns);
   if (!options_.waiting_tasks || target.tasks->waiting().empty()) return;
   if (!target.task_thread) {

@@ -75,7 +75,11 @@ void TaskStacks::Look(const ThreadList& threads, bool moved, int64_t now_ns) {
       known_.insert_or_assign(known.task.frame, std::move(known));
     }
   }
-  const int64_t cost = ThreadCpuNs() - begin;
+  ++looks_;
+  // One that was dear by chance, as the first is, which finds where tasks are listed, does not put
+  // off the next.
+  const int64_t spent = ThreadCpuNs() - begin;
+  const int64_t cost = std::min(spent, std::exchange(last_cost_ns_, spent));
   next_look_ns_ = now_ns + std::max(kLookNs, kBudget * cost);
   next_hasty_ns_ = now_ns + kBudget * cost;
 }

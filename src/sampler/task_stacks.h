@@ -42,6 +42,8 @@ class TaskStacks {
   [[nodiscard]] bool Due(int64_t now_ns) const { return now_ns >= next_look_ns_; }
   // `moved`: any thread has run since the last look.
   void Look(const ThreadList& threads, bool moved, int64_t now_ns);
+  // How many looks there were, also those that PlaceOf took.
+  [[nodiscard]] uint64_t looks() const { return looks_; }
   // The stacks of the tasks that waited at the last look, one for each.
   [[nodiscard]] const std::vector<NodeId>& waiting() const { return waiting_; }
 
@@ -74,6 +76,8 @@ class TaskStacks {
   std::unordered_set<std::string> names_;
   int64_t next_look_ns_ = 0, next_offsets_ns_ = 0, begin_ns_ = 0;
   int64_t next_hasty_ns_ = 0;  // when a thread runs a task that is not known
+  int64_t last_cost_ns_ = 0;
+  uint64_t looks_ = 0;
 };
 
 }  // namespace linescope

@@ -7,6 +7,8 @@ export default defineConfig({
   globalSetup: './fixtures/make.mjs',
   outputDir: 'test-results',
   workers: process.env.LINESCOPE_TEST_WORKERS ? Number(process.env.LINESCOPE_TEST_WORKERS) : 1,
+  // On a busy machine; what passed only then is named (support/reporter.mjs).
+  retries: 1,
   timeout: 60_000,
   expect: {timeout: 10_000},
   reporter: [['list'], ['./support/reporter.mjs']],

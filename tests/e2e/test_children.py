@@ -217,7 +217,9 @@ class Kinds(Tree):
             "JOIN stack_frame ON stack_frame.stack = sample.stack WHERE qualified_name = 'burn' GROUP BY 1")
         self.assertEqual([r["process"] for r in by_process], [0, 1])
         for row in by_process:
-            self.assertAlmostEqual(row["seconds"], 0.15, delta=0.05)
+            # Finding each of the two takes its time on a busy machine.
+            self.assertGreater(row["seconds"], 0.04)
+            self.assertLess(row["seconds"], 0.2 + self.missed_seconds())
 
 
 class Edges(Tree):

@@ -109,9 +109,13 @@ class Endings(Case):
 
     def check(self, text, status, error, python=PYTHON):
         script = self.program(SPIN + text)
-        done = self.run_and_keep("--", python, script)
-        self.assertEqual(done.status, status, done.stderr)
-        stats = self.stats()
+        # Now and then a busy machine has no CPU for us for as long as the program takes.
+        for _ in range(3):
+            done = self.run_and_keep("--", python, script)
+            self.assertEqual(done.status, status, done.stderr)
+            stats = self.stats()
+            if stats["samples"] > 50:
+                break
         self.assertEqual(stats["run"]["state"], "complete")
         self.assertEqual(stats["run"]["error"], error)
         self.assertGreater(stats["samples"], 50)

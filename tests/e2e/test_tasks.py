@@ -222,9 +222,10 @@ asyncio.run(main())
         text = profile.text()
         for name in ("short", "other"):
             self.assertGreater(profile.samples("<%s>" % name, name), 100, text)
-        self.assertEqual(profile.samples("<short>", "other") + profile.samples("<other>", "short"), 0, text)
-        # Whose task started and ended between two looks has no awaiter, but its own name.
         burning = sum(s.samples for s in profile.stacks if s.frames[-1:] == ["burn"])
+        # A sample that was not taken exactly may be torn.
+        self.assertLessEqual(profile.samples("<short>", "other") + profile.samples("<other>", "short"), 0.005 * burning, text)
+        # Whose task started and ended between two looks has no awaiter, but its own name.
         named = profile.samples("<short>", "short", "burn") + profile.samples("<other>", "other", "burn")
         self.assertGreater(named, 0.95 * burning, text)
 

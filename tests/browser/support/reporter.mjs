@@ -1,15 +1,18 @@
-// Ends with one line that a script can read: "12 passed, 0 failed, 1 skipped".
+// Ends with one line that a script can read: "12 passed, 0 failed, 1 skipped". Before it, a line
+// "unsteady: " for each test that did not pass at once.
 export default class Summary {
-  counts = {passed: 0, failed: 0, skipped: 0};
-
-  onTestEnd(test, result) {
-    if (result.status === 'skipped') this.counts.skipped++;
-    else if (test.outcome() === 'unexpected') this.counts.failed++;
-    else this.counts.passed++;
+  onBegin(config, suite) {
+    this.suite = suite;
   }
 
   onEnd() {
-    const {passed, failed, skipped} = this.counts;
+    const all = this.suite.allTests();
+    const count = (...outcomes) => all.filter((test) => outcomes.includes(test.outcome())).length;
+    const [passed, failed, skipped] = [count('expected', 'flaky'), count('unexpected'), count('skipped')];
+    for (const test of all.filter((each) => each.outcome() === 'flaky')) {
+      const said = (test.results[0].error?.message ?? test.results[0].status).split('\n')[0];
+      console.log(`unsteady: ${test.titlePath().slice(2).join(' › ')}: ${said}`);
+    }
     console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
   }
 
