@@ -143,7 +143,7 @@ class Sampler {
     std::optional<uint32_t> task_thread;  // index of what stands for the waiting tasks
     bool tasks_moved = true;              // a thread was read since the last look at them
     int64_t tasks_counted_ns = 0;
-    uint64_t tasks_looks = 0;  // of its tasks, at that time
+    uint64_t tasks_looks = 0;      // of its tasks, at that time
     std::vector<CodeId> code_ids;  // of the run, by the cache's ids; kNoCode: not asked for yet
     ThreadList list;
     bool gil_was_off = false;  // of a free-threaded build, which may switch it on later
